@@ -1,0 +1,1 @@
+"""odefinder: from observed trajectories to the ordinary differential equations behind them."""

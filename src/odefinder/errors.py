@@ -1,0 +1,24 @@
+"""The errors a user meets: each message says what is wrong and what to do."""
+
+
+class OdefinderError(Exception):
+    """Base of every error that odefinder raises on purpose."""
+
+
+class ExpressionError(OdefinderError, ValueError):
+    """A text, program or token sequence that is not a valid expression."""
+
+
+class DataError(OdefinderError, ValueError):
+    """Times or values that cannot be used as they are."""
+
+
+class SettingsError(OdefinderError, ValueError):
+    """An option with a value that makes no sense."""
+
+
+class MissingExtraError(OdefinderError, ImportError):
+    """A part that needs an optional dependency."""
+
+    def __init__(self, what: str, extra: str):
+        super().__init__(f"{what} needs an optional dependency: pip install 'odefinder[{extra}]'")
