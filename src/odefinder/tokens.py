@@ -1,0 +1,471 @@
+"""Numbers and programs as token ids, and back (paper: "Tokenizing numbers", "Encoding symbolic functions").
+
+Two vocabularies.  The *input* numbers, read by the encoder, always follow the paper: a number rounded to
+four digits is the three words sign, mantissa, exponent.  The *target* words, written by the decoder, are
+operators, variables and constants in prefix order; how a constant is spelled is a `NumberScheme`:
+
+    paper    cos(2.4242 x0)  ->  cos mul + 2424 E-3 x0    sign, mantissa, exponent; 2424 * 10**-3
+    coarse   cos(2.4242 x0)  ->  cos mul + E0 24 x0       sign, exponent, two digits; 2.4 * 10**0
+
+`coarse` is the default: the network can learn it (four digits cannot be read off the data), and the
+constants are fitted after decoding anyway.  Every number has one spelling: a constant that *rounds* to 1
+is the word "1" where the scheme has that word, so encode(decode(ids)) == ids.
+
+What works on one example is compiled and free of allocations, for the generator's compiled loop.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy.typing import ArrayLike, NDArray
+
+from odefinder.errors import DataError, ExpressionError, SettingsError
+from odefinder.program import ARITY, CONST, N_OPCODES, OPCODE_BY_NAME, OPERATORS, VAR, Program, make_program
+
+MAX_DIMENSION = 6  # variables a system may have, as in the paper
+PAD, BOS, EOS, SEP = 0, 1, 2, 3  # the special target words; PAD is also the input's vacant word
+DOES_NOT_FIT, NO_WORD = -1, -2  # what `encode_program` returns instead of a length
+
+_FIELDS = ("sign", "mantissa", "exponent")
+_EXPONENT_LIMIT = 100  # of any scheme: E-100 .. E100
+_ZERO_POWER = 128  # index of 10**0
+_POWERS = np.array([float(f"1e{k}") for k in range(-_ZERO_POWER, _ZERO_POWER + 1)])  # correctly rounded
+_LOG10_2 = 1292913986  # log10(2) * 2**32
+
+
+@njit(cache=True, nogil=True)
+def split_number(
+    x: float, digits: int, decimals: int, exponent_min: int, exponent_max: int
+) -> tuple[int, int, int]:
+    """(sign, mantissa, exponent) of a number rounded to so many digits, halves away from zero; NaN is 0.
+
+    The number is mantissa * 10**(exponent - decimals), negative for sign 1; the mantissa has exactly
+    `digits` digits.  Zero, and what is smaller than the smallest such number, is (0, 0, 0); what is
+    larger than the largest becomes the largest.
+    """
+    sign = 1 if x < 0.0 else 0
+    magnitude = abs(x)
+    # Indices of powers of ten: of the smallest number, and of the first beyond the largest.
+    smallest = _ZERO_POWER + exponent_min - decimals + digits - 1
+    largest = _ZERO_POWER + exponent_max - decimals + digits
+    limit = int(_POWERS[_ZERO_POWER + digits])
+    if not magnitude >= _POWERS[smallest - 1]:  # so that NaN stops here, too
+        return 0, 0, 0
+    if magnitude >= _POWERS[largest]:
+        return sign, limit - 1, exponent_max
+    # floor(log10): from the binary exponent it is `leading` or one more, and the table of powers decides.
+    leading = ((math.frexp(magnitude)[1] - 1) * _LOG10_2) >> 32
+    if magnitude >= _POWERS[_ZERO_POWER + leading + 1]:
+        leading += 1
+    shift = digits - 1 - leading
+    # Up to 10**22 the powers are exact, so one multiplication or division is correctly rounded.
+    if shift >= 0:
+        mantissa = int(magnitude * _POWERS[_ZERO_POWER + shift] + 0.5)
+    else:
+        mantissa = int(magnitude / _POWERS[_ZERO_POWER - shift] + 0.5)
+    if mantissa >= limit:  # 9999.5 -> 1000 E1
+        mantissa //= 10
+        leading += 1
+    exponent = leading - digits + 1 + decimals
+    if exponent < exponent_min:
+        return 0, 0, 0
+    if exponent > exponent_max:
+        return sign, limit - 1, exponent_max
+    return sign, mantissa, exponent
+
+
+# ---------------------------------------------------------------- input numbers
+
+_INPUT_DIGITS = 4
+_INPUT_SIGN = 1  # "+", "-"
+_INPUT_MANTISSA = 3  # "0000" .. "9999"
+_INPUT_EXPONENT = _INPUT_MANTISSA + 10**_INPUT_DIGITS + _EXPONENT_LIMIT  # the id of "E0"
+INPUT_SIZE = _INPUT_EXPONENT + _EXPONENT_LIMIT + 1  # the paper's 10203 words and PAD
+
+
+@njit(cache=True, nogil=True)
+def encode_numbers(x: NDArray[np.float64], out: NDArray[np.int16]) -> None:
+    """Write the ids of x (n,) into out (n, 3): sign, mantissa, exponent.  NaN, a missing entry, is PAD.
+
+    Zero is + 0000 E0.
+    """
+    for i in range(x.shape[0]):
+        if math.isnan(x[i]):
+            out[i, 0], out[i, 1], out[i, 2] = PAD, PAD, PAD
+        else:
+            sign, mantissa, exponent = split_number(x[i], _INPUT_DIGITS, 0, -_EXPONENT_LIMIT, _EXPONENT_LIMIT)
+            out[i, 0] = _INPUT_SIGN + sign
+            out[i, 1] = _INPUT_MANTISSA + mantissa
+            out[i, 2] = _INPUT_EXPONENT + exponent
+
+
+def number_ids(values: ArrayLike, *, allow_missing: bool = False) -> NDArray[np.int16]:
+    """Input ids (..., 3) of an array of numbers (...); with `allow_missing`, NaN becomes PAD."""
+    array = np.asarray(values, dtype=np.float64)
+    if np.isinf(array).any() or (not allow_missing and np.isnan(array).any()):
+        raise DataError("only finite numbers have tokens; remove NaN and infinite values first")
+    out = np.empty((array.size, 3), dtype=np.int16)
+    encode_numbers(array.ravel(), out)
+    return out.reshape(*array.shape, 3)
+
+
+def decode_numbers(ids: ArrayLike) -> NDArray[np.float64]:
+    """The numbers (...) of input ids (..., 3); a PAD triple is NaN."""
+    array = np.asarray(ids, dtype=np.int64)
+    if array.ndim == 0 or array.shape[-1] != 3:
+        raise ExpressionError(f"numbers are triples of ids, got an array of shape {array.shape}")
+    missing = (array == PAD).all(axis=-1)
+    first = np.array([_INPUT_SIGN, _INPUT_MANTISSA, _INPUT_EXPONENT - _EXPONENT_LIMIT])
+    fields = np.where(missing[..., None], 0, array - first)
+    if (fields < 0).any() or (fields >= np.array([2, 10**_INPUT_DIGITS, 2 * _EXPONENT_LIMIT + 1])).any():
+        raise ExpressionError("the ids are not triples of sign, mantissa, exponent")
+    mantissa, exponent = fields[..., 1], fields[..., 2] - _EXPONENT_LIMIT
+    power = _POWERS[_ZERO_POWER + np.abs(exponent)]
+    magnitude = np.where(exponent < 0, mantissa / power, mantissa * power)
+    return np.where(missing, np.nan, np.where((fields[..., 0] == 1) & (mantissa > 0), -magnitude, magnitude))
+
+
+# ---------------------------------------------------------------- how targets spell constants
+
+
+@dataclass(frozen=True)
+class NumberScheme:
+    """How a constant is spelled; the default is the preset `coarse`."""
+
+    digits: int = 2
+    # One token each, in this order; "+" merges fields into one token: ("sign+exponent", "mantissa").
+    order: tuple[str, ...] = ("sign", "exponent", "mantissa")
+    exponent_min: int = -12  # smaller numbers become 0
+    exponent_max: int = 12  # larger numbers become the largest
+    exact: tuple[float, ...] = (0.0, 1.0)  # numbers with a word of their own
+    scientific: bool = True  # the mantissa 24 means 2.4; otherwise 24, as in the paper
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "order", tuple(self.order))  # JSON has lists only
+        object.__setattr__(self, "exact", tuple(float(value) for value in self.exact))
+        if not 1 <= self.digits <= 4:
+            raise SettingsError(f"a mantissa has 1 to 4 digits, not {self.digits}")
+        if sorted(itertools.chain.from_iterable(self.parts)) != sorted(_FIELDS):
+            raise SettingsError(
+                f"the order must name sign, exponent and mantissa once each, got {self.order}"
+            )
+        if not -_EXPONENT_LIMIT <= self.exponent_min <= 0 <= self.exponent_max <= _EXPONENT_LIMIT:
+            raise SettingsError(
+                f"the exponents must include 0 and stay within -{_EXPONENT_LIMIT} .. {_EXPONENT_LIMIT}, "
+                f"got {self.exponent_min} .. {self.exponent_max}"
+            )
+        if len(set(self.exact)) < len(self.exact):
+            raise SettingsError(f"an exact number is listed twice: {self.exact}")
+        for value in self.exact:
+            if not math.isfinite(value) or not math.isclose(self.value(*self.split(value)), value):
+                raise SettingsError(f"the exact number {value} has more digits than the scheme can write")
+
+    @property
+    def parts(self) -> tuple[tuple[str, ...], ...]:
+        """The fields of each token."""
+        return tuple(tuple(part.split("+")) for part in self.order)
+
+    @property
+    def decimals(self) -> int:
+        """Digits of the mantissa after the decimal point."""
+        return self.digits - 1 if self.scientific else 0
+
+    @property
+    def mantissa_min(self) -> int:
+        """The first mantissa word: 0 where zero has no word of its own."""
+        return 10 ** (self.digits - 1) if 0.0 in self.exact else 0
+
+    def field_words(self, field: str) -> list[str]:
+        """The words of one field, in the order of their ids."""
+        if field == "sign":
+            return ["+", "-"]
+        if field == "exponent":
+            return [f"E{e}" for e in range(self.exponent_min, self.exponent_max + 1)]
+        return [f"{m:0{self.digits}d}" for m in range(self.mantissa_min, 10**self.digits)]
+
+    def split(self, x: float) -> tuple[int, int, int]:
+        """Sign, mantissa and exponent of a rounded number (see `split_number`)."""
+        return split_number(x, self.digits, self.decimals, self.exponent_min, self.exponent_max)
+
+    def value(self, sign: int, mantissa: int, exponent: int) -> float:
+        """The number of a sign, mantissa and exponent, correctly rounded."""
+        return float(f"{'-' if sign and mantissa else ''}{mantissa}e{exponent - self.decimals}")
+
+
+# ---------------------------------------------------------------- target words
+
+
+class Layout(NamedTuple):
+    """Where the target words lie: a vocabulary as compiled code sees it."""
+
+    operator_ids: NDArray[np.int64]  # by opcode; -1: no such word
+    first_variable: int
+    variables: int
+    first_exact: int
+    exact: NDArray[np.int64]  # (n, 3): sign, mantissa, exponent
+    digits: int
+    decimals: int
+    exponent_min: int
+    exponent_max: int
+    number_first: NDArray[np.int64]  # the first id of each number token, (tokens a number,)
+    # A number token's id is its first id + the sum over its fields of (value - minimum) * stride.
+    field_token: NDArray[np.int64]  # (3,), by field: in which of the number's tokens it stands
+    field_stride: NDArray[np.int64]
+    field_min: NDArray[np.int64]
+    field_count: NDArray[np.int64]
+
+
+@njit(cache=True, nogil=True)
+def _encode_constant(x: float, layout: Layout, out: NDArray[np.int32], start: int) -> int:
+    """Write a finite constant at `start`, where one token fits; returns the end, or DOES_NOT_FIT."""
+    fields = split_number(x, layout.digits, layout.decimals, layout.exponent_min, layout.exponent_max)
+    for k in range(layout.exact.shape[0]):
+        exact = layout.exact[k]
+        if fields[1] == exact[1] and fields[2] == exact[2] and fields[0] == exact[0]:
+            out[start] = layout.first_exact + k
+            return start + 1
+    size = layout.number_first.shape[0]
+    if start + size > out.shape[0]:
+        return DOES_NOT_FIT
+    for k in range(size):
+        out[start + k] = layout.number_first[k]
+    for k in range(3):
+        out[start + layout.field_token[k]] += (fields[k] - layout.field_min[k]) * layout.field_stride[k]
+    return start + size
+
+
+@njit(cache=True, nogil=True)
+def encode_program(
+    ops: NDArray[np.int8], values: NDArray[np.float64], n: int, layout: Layout, out: NDArray[np.int32]
+) -> int:
+    """Write the ids of a valid program's first n nodes into `out`: SEP between expressions, EOS at the end.
+
+    Returns the length, DOES_NOT_FIT, or NO_WORD for an operator, variable or non-finite constant that
+    the vocabulary cannot write.
+    """
+    length, open_arguments = 0, 1
+    for i in range(n):
+        op = ops[i]
+        if open_arguments == 0:
+            out[length] = SEP
+            length += 1
+            open_arguments = 1
+        if length >= out.shape[0]:
+            return DOES_NOT_FIT
+        if op == CONST:
+            if not math.isfinite(values[i]):
+                return NO_WORD
+            length = _encode_constant(values[i], layout, out, length)
+        else:
+            if op == VAR:
+                token = layout.first_variable + int(values[i]) if values[i] < layout.variables else NO_WORD
+            else:
+                token = layout.operator_ids[op]
+            if token < 0:
+                return NO_WORD
+            out[length] = token
+            length += 1
+        if length < 0 or length >= out.shape[0]:  # SEP or EOS must follow
+            return DOES_NOT_FIT
+        open_arguments += ARITY[op] - 1
+    out[length] = EOS
+    return length + 1
+
+
+@dataclass(frozen=True)
+class Vocabulary:
+    """The target words: specials, operators, variables, exact numbers, number parts; ids in this order."""
+
+    numbers: NumberScheme = NumberScheme()
+    # By name and in the order of their ids, so that a checkpoint outlives additions to the operator table.
+    operators: tuple[str, ...] = tuple(operator.name for operator in OPERATORS)
+    variables: int = MAX_DIMENSION
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "operators", tuple(self.operators))  # JSON has lists only
+        unknown = [name for name in self.operators if name not in OPCODE_BY_NAME]
+        if unknown:
+            raise SettingsError(f"unknown operators {unknown}; this version knows {list(OPCODE_BY_NAME)}")
+        if len(set(self.operators)) < len(self.operators):
+            raise SettingsError(f"an operator is listed twice: {self.operators}")
+
+    @classmethod
+    def preset(cls, name: str) -> Vocabulary:
+        """`coarse`, the default, or `paper`."""
+        if name not in NUMBER_SCHEMES:
+            raise SettingsError(f"no vocabulary {name!r}; choose from {list(NUMBER_SCHEMES)}")
+        return cls(NUMBER_SCHEMES[name])
+
+    def __len__(self) -> int:
+        return len(self.all_words)
+
+    @cached_property
+    def all_words(self) -> tuple[str, ...]:
+        """The words by id."""
+        numbers = self.numbers
+        number_words = [
+            "".join(words)
+            for part in numbers.parts
+            for words in itertools.product(*(numbers.field_words(field) for field in part))
+        ]
+        return (
+            *("<pad>", "<bos>", "<eos>", "|"),
+            *self.operators,
+            *(f"x{i}" for i in range(self.variables)),
+            *(f"{value:g}" for value in numbers.exact),
+            *number_words,
+        )
+
+    @cached_property
+    def layout(self) -> Layout:
+        """The same for compiled code."""
+        numbers = self.numbers
+        operator_ids = np.full(N_OPCODES, -1, dtype=np.int64)
+        for token, name in enumerate(self.operators, start=SEP + 1):
+            operator_ids[OPCODE_BY_NAME[name]] = token
+        first_variable = SEP + 1 + len(self.operators)
+        first_exact = first_variable + self.variables
+        number_first = [first_exact + len(numbers.exact)]
+        counts = {field: len(numbers.field_words(field)) for field in _FIELDS}
+        tokens, strides = {}, {}
+        for token, part in enumerate(numbers.parts):
+            stride = 1
+            for field in reversed(part):
+                tokens[field], strides[field] = token, stride
+                stride *= counts[field]
+            number_first.append(number_first[-1] + stride)
+        return Layout(
+            operator_ids=operator_ids,
+            first_variable=first_variable,
+            variables=self.variables,
+            first_exact=first_exact,
+            exact=np.array([numbers.split(x) for x in numbers.exact], dtype=np.int64).reshape(-1, 3),
+            digits=numbers.digits,
+            decimals=numbers.decimals,
+            exponent_min=numbers.exponent_min,
+            exponent_max=numbers.exponent_max,
+            number_first=np.array(number_first[:-1], dtype=np.int64),
+            field_token=np.array([tokens[field] for field in _FIELDS], dtype=np.int64),
+            field_stride=np.array([strides[field] for field in _FIELDS], dtype=np.int64),
+            field_min=np.array([0, numbers.mantissa_min, numbers.exponent_min], dtype=np.int64),
+            field_count=np.array([counts[field] for field in _FIELDS], dtype=np.int64),
+        )
+
+    @cached_property
+    def token_opcode(self) -> NDArray[np.int8]:
+        """The opcode each id stands for (CONST for all parts of a number), -1 for the specials."""
+        opcode = np.full(len(self), CONST, dtype=np.int8)
+        opcode[: SEP + 1] = -1
+        opcode[SEP + 1 : self.layout.first_variable] = [OPCODE_BY_NAME[name] for name in self.operators]
+        opcode[self.layout.first_variable : self.layout.first_exact] = VAR
+        return opcode
+
+    @cached_property
+    def token_slot(self) -> NDArray[np.int8]:
+        """Which token of a number each id is (0, 1, 2), -1 for those that are none."""
+        slot = np.full(len(self), -1, dtype=np.int8)
+        for k, first in enumerate(self.layout.number_first):
+            slot[first:] = k
+        return slot
+
+    def _value(self, token: int, opcode: int, number: Sequence[int]) -> float:
+        """A program's value for a node written as `token`, or as the tokens of a number."""
+        layout = self.layout
+        if number:
+            offset = (np.array(number) - layout.number_first)[layout.field_token]
+            fields = layout.field_min + offset // layout.field_stride % layout.field_count
+            return self.numbers.value(*fields.tolist())
+        if opcode == CONST:
+            return self.numbers.exact[token - layout.first_exact]
+        return float(token - layout.first_variable) if opcode == VAR else 0.0
+
+    def encode(self, program: Program) -> NDArray[np.int32]:
+        """The ids of a program: SEP between its expressions, EOS at the end, no BOS."""
+        n = len(program)
+        out = np.empty(n * (1 + len(self.numbers.order)) + 1, dtype=np.int32)
+        length = encode_program(program.ops, program.values, n, self.layout, out)
+        if length < 0:
+            raise ExpressionError(
+                f"the program cannot be written in this vocabulary, which has {self.variables} variables, "
+                f"finite constants and the operators {', '.join(self.operators)}"
+            )
+        return out[:length].copy()
+
+    def decode(self, ids: ArrayLike) -> Program:
+        """The program that the ids spell, up to EOS."""
+        array = np.asarray(ids, dtype=np.int64)
+        ends = np.flatnonzero(array == EOS)
+        if array.ndim != 1 or len(ends) == 0:
+            raise ExpressionError(f"tokens of shape {array.shape} without an end ('<eos>') are no program")
+        tokens = array[: ends[0] + 1]
+        if (outside := tokens[(tokens < 0) | (tokens >= len(self))]).size:
+            raise ExpressionError(f"{outside[0]} is no id of this vocabulary of {len(self)} words")
+        opcodes, slots = self.token_opcode[tokens].tolist(), self.token_slot[tokens].tolist()
+
+        ops: list[int] = []
+        values: list[float] = []
+        number: list[int] = []  # the tokens of an unfinished number
+        open_arguments = 1
+        for position, (token, opcode, slot) in enumerate(zip(tokens.tolist(), opcodes, slots, strict=True)):
+            problem = ""
+            if slot != len(number) and (number or slot > 0):
+                problem = f"expected the {self.numbers.order[len(number)]} of a number"
+            elif token in (SEP, EOS) and open_arguments > 0:
+                problem = f"{open_arguments} argument(s) are missing before it"
+            elif opcode < 0 and token not in (SEP, EOS):
+                problem = "no part of an expression"
+            elif opcode >= 0 and open_arguments == 0:
+                problem = "the expression before it is complete"
+            if problem:
+                raise ExpressionError(f"token {position} ({self.all_words[token]!r}): {problem}")
+            if token == SEP:
+                open_arguments = 1
+            elif slot >= 0 and slot + 1 < len(self.numbers.order):
+                number.append(token)
+            elif opcode >= 0:
+                ops.append(opcode)
+                values.append(self._value(token, opcode, [*number, token] if slot >= 0 else []))
+                number.clear()
+                open_arguments += int(ARITY[opcode]) - 1
+        return make_program(ops, values)
+
+    def words(self, ids: ArrayLike) -> list[str]:
+        """The ids as words, for reading."""
+        return [self.all_words[token] for token in np.asarray(ids).tolist()]
+
+    def to_dict(self) -> dict[str, Any]:
+        """What a checkpoint's JSON header says about its vocabulary."""
+        return json.loads(json.dumps(asdict(self)))
+
+    @classmethod
+    def from_dict(cls, entry: Mapping[str, Any]) -> Vocabulary:
+        """The vocabulary that `to_dict` described."""
+        return cls(NumberScheme(**entry["numbers"]), entry["operators"], entry["variables"])
+
+    @property
+    def fingerprint(self) -> str:
+        """A short hash: equal for equal vocabularies only."""
+        return hashlib.sha256(json.dumps(self.to_dict(), sort_keys=True).encode()).hexdigest()[:16]
+
+
+NUMBER_SCHEMES = {
+    "coarse": NumberScheme(),
+    "paper": NumberScheme(
+        digits=4,
+        order=("sign", "mantissa", "exponent"),
+        exponent_min=-_EXPONENT_LIMIT,
+        exponent_max=_EXPONENT_LIMIT,
+        exact=(),
+        scientific=False,
+    ),
+}

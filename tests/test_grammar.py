@@ -1,0 +1,128 @@
+"""The decoding constraint: what it lets through is valid, and it lets through all that is valid."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.test_tokens import COARSE, PAPER, VARIANTS, programs
+
+from odefinder.errors import SettingsError
+from odefinder.grammar import Grammar
+from odefinder.program import check_system
+from odefinder.tokens import EOS, PAD, Vocabulary
+
+
+def walk(grammar: Grammar, batch: int, rng: np.random.Generator) -> np.ndarray:
+    """Sequences of uniformly drawn allowed tokens, (batch, max_length)."""
+    state = grammar.start(batch)
+    columns = []
+    for _ in range(grammar.max_length):
+        allowed = grammar.allowed(state)
+        assert allowed.any(axis=1).all()
+        drawn = np.where(allowed, rng.random(allowed.shape, dtype=np.float32), -1).argmax(axis=1)
+        state = grammar.advance(state, drawn)
+        columns.append(drawn)
+    assert grammar.finished(state).all()
+    return np.stack(columns, axis=1)
+
+
+def words_allowed(grammar: Grammar, words: str) -> set[str]:
+    """The words that may follow the given ones."""
+    vocabulary = grammar.vocabulary
+    state = grammar.start(1)
+    for word in words.split():
+        state = grammar.advance(state, np.array([vocabulary.all_words.index(word)]))
+    return set(vocabulary.words(np.flatnonzero(grammar.allowed(state)[0])))
+
+
+@pytest.mark.parametrize("vocabulary", VARIANTS)
+@pytest.mark.parametrize("dimension", range(1, 7))
+def test_random_walks_end_in_valid_systems(vocabulary: Vocabulary, dimension: int) -> None:
+    rng = np.random.default_rng(dimension)
+    batch = 40 if len(vocabulary) < 1000 else 10
+    for max_length in (2 * dimension, 2 * dimension + 1, 2 * dimension + 2, 2 * dimension + 9, 40):
+        for sequence in walk(Grammar(vocabulary, dimension, max_length), batch, rng):
+            program = vocabulary.decode(sequence)
+            check_system(program, dimension)
+            end = sequence.tolist().index(EOS)
+            assert (sequence[end + 1 :] == PAD).all()
+            # A walk may spell 1 as "+ E0 10"; the values are the same when it is written again.
+            again = vocabulary.encode(program)
+            assert len(again) <= end + 1
+            assert vocabulary.decode(again) == program
+
+
+@pytest.mark.parametrize("vocabulary", VARIANTS)
+@settings(deadline=None, max_examples=40)
+@given(data=st.data())
+def test_every_encoded_program_is_allowed(vocabulary: Vocabulary, data: st.DataObject) -> None:
+    dimension = data.draw(st.integers(1, 6))
+    ids = vocabulary.encode(data.draw(programs(dimension)))
+    grammar = Grammar(vocabulary, dimension, max_length=len(ids))  # exactly long enough
+    state = grammar.start(1)
+    for token in ids:
+        assert grammar.allowed(state)[0, token]
+        assert not grammar.finished(state)[0]
+        state = grammar.advance(state, np.array([token]))
+    assert grammar.finished(state)[0]
+    assert state.length[0] == len(ids)
+
+
+def test_what_may_follow() -> None:
+    grammar = Grammar(COARSE, dimension=2, max_length=100)
+    start = words_allowed(grammar, "")
+    assert start == {*COARSE.operators, "x0", "x1", "0", "1", "+", "-"}
+    assert words_allowed(grammar, "add x0") == start
+    assert words_allowed(grammar, "add +") == {f"E{e}" for e in range(-12, 13)}
+    assert words_allowed(grammar, "add + E3") == {str(m) for m in range(10, 100)}
+    assert words_allowed(grammar, "add + E3 12") == start
+    assert words_allowed(grammar, "add + E3 12 x1") == {"|"}
+    assert words_allowed(grammar, "x1 |") == start
+    assert words_allowed(grammar, "x1 | sin x0") == {"<eos>"}
+    assert words_allowed(grammar, "x1 | 0 <eos>") == {"<pad>"}
+    assert words_allowed(grammar, "x1 | 0 <eos> <pad>") == {"<pad>"}
+
+
+def test_only_mantissas_that_are_written() -> None:
+    grammar = Grammar(PAPER, dimension=1, max_length=100)
+    assert words_allowed(grammar, "+") == {"0000", *(str(m) for m in range(1000, 10000))}
+
+
+def test_what_fits() -> None:
+    leaves = {"x0", "0", "1"}
+    unary = {name for name in COARSE.operators if name not in ("add", "mul", "pow")}
+    assert words_allowed(Grammar(COARSE, 1, 2), "") == leaves
+    assert words_allowed(Grammar(COARSE, 1, 3), "") == leaves | unary
+    assert words_allowed(Grammar(COARSE, 1, 4), "") == leaves | {*COARSE.operators, "+", "-"}
+    assert words_allowed(Grammar(COARSE, 1, 4), "add") == leaves
+    assert words_allowed(Grammar(COARSE, 3, 7), "sin") == leaves | {"x1", "x2"}
+    assert words_allowed(Grammar(COARSE, 3, 7), "x2 |") == leaves | unary | {"x1", "x2"}
+
+
+def test_chosen_operators() -> None:
+    grammar = Grammar(COARSE, 2, 30, operators={"add", "mul"})
+    assert words_allowed(grammar, "") == {"add", "mul", "x0", "x1", "0", "1", "+", "-"}
+    assert words_allowed(Grammar(COARSE, 1, 30, operators=()), "") == {"x0", "0", "1", "+", "-"}
+    for sequence in walk(grammar, 30, np.random.default_rng(0)):
+        assert COARSE.decode(sequence).operators() <= {"add", "mul"}
+
+
+def test_batches_are_independent_and_can_be_reordered() -> None:
+    grammar = Grammar(COARSE, 2, 20)
+    state = grammar.start(3)
+    for words in (["sin", "+", "x1"], ["x0", "E1", "|"]):
+        state = grammar.advance(state, np.array([COARSE.all_words.index(word) for word in words]))
+    allowed = grammar.allowed(state)
+    assert allowed.shape == (3, len(COARSE))
+    np.testing.assert_array_equal(grammar.allowed(state.take(np.array([2, 0, 0]))), allowed[[2, 0, 0]])
+    with pytest.raises(ValueError, match="x0"):
+        grammar.advance(state, np.array([COARSE.all_words.index("x0")] * 3))
+
+
+@pytest.mark.parametrize(
+    ("dimension", "max_length", "operators"),
+    [(0, 10, None), (7, 100, None), (3, 5, None), (1, 10**6, None), (1, 10, {"add", "sinh"})],
+)
+def test_settings_that_make_no_sense(dimension: int, max_length: int, operators: set[str] | None) -> None:
+    with pytest.raises(SettingsError):
+        Grammar(COARSE, dimension, max_length, operators)
