@@ -1,13 +1,72 @@
-"""The one way functions are compiled here: cached on disk, without the GIL, division as in NumPy."""
+"""The one way functions are compiled here: cached on disk, without the GIL, division as in NumPy.
 
+Numba's cache of a function is stale only when the function's own file changes, although the code of
+every function it calls is compiled into it.  So each module has its own cache folder, named after the
+contents of the module and of all modules of this package that it imports.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import shutil
 from collections.abc import Callable
+from functools import cache
+from pathlib import Path
 from typing import TypeVar, cast
 
-from numba import njit
+from numba import config, njit
 
 F = TypeVar("F", bound=Callable[..., object])
+
+_PACKAGE = Path(__file__).parent
+_IMPORT = re.compile(r"^from (odefinder[\w.]*) import", re.MULTILINE)
 
 
 def compiled(function: F) -> F:
     """Compile a function of arrays and numbers with numba."""
-    return cast(F, njit(cache=True, nogil=True, error_model="numpy")(function))
+    return cast(F, compile_with(function))
+
+
+def compile_with(function: Callable[..., object], **options: bool) -> Callable[..., object]:
+    """Compile with further options of numba."""
+    before = config.CACHE_DIR
+    config.CACHE_DIR = _cache_folder(function.__module__)
+    try:
+        return cast(
+            Callable[..., object],
+            njit(cache=True, nogil=True, error_model="numpy", **options)(function),
+        )
+    finally:
+        config.CACHE_DIR = before
+
+
+@cache
+def _source(module: str) -> bytes:
+    """The text of a module of this package; a package is its __init__."""
+    path = _PACKAGE.joinpath(*module.split(".")[1:])
+    path = path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
+    return path.read_bytes() if path.exists() else b""
+
+
+@cache
+def _cache_folder(module: str) -> str:
+    """The folder for the compiled functions of a module; folders of its earlier texts are removed."""
+    if not module.startswith("odefinder"):
+        return cast(str, config.CACHE_DIR)
+    todo, seen = [module], set[str]()
+    while todo:
+        name = todo.pop()
+        if name not in seen:
+            seen.add(name)
+            todo.extend(_IMPORT.findall(_source(name).decode()))
+    digest = hashlib.sha256(b"".join(_source(name) for name in sorted(seen))).hexdigest()[:16]
+    root = _PACKAGE / "__pycache__" / "numba"
+    if not os.access(_PACKAGE, os.W_OK):
+        root = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "odefinder" / "numba"
+    folder = root / f"{module}-{digest}"
+    if not folder.exists():
+        for old in root.glob(f"{module}-*"):
+            shutil.rmtree(old, ignore_errors=True)
+    return str(folder)

@@ -26,9 +26,9 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
+from odefinder.compiled import compiled
 from odefinder.errors import DataError, ExpressionError, SettingsError
 from odefinder.program import ARITY, CONST, N_OPCODES, OPCODE_BY_NAME, OPERATORS, VAR, Program, make_program
 
@@ -43,7 +43,7 @@ _POWERS = np.array([float(f"1e{k}") for k in range(-_ZERO_POWER, _ZERO_POWER + 1
 _LOG10_2 = 1292913986  # log10(2) * 2**32
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def split_number(
     x: float, digits: int, decimals: int, exponent_min: int, exponent_max: int
 ) -> tuple[int, int, int]:
@@ -93,7 +93,7 @@ _INPUT_EXPONENT = _INPUT_MANTISSA + 10**_INPUT_DIGITS + _EXPONENT_LIMIT  # the i
 INPUT_SIZE = _INPUT_EXPONENT + _EXPONENT_LIMIT + 1  # the paper's 10203 words and PAD
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def encode_numbers(x: NDArray[np.float64], out: NDArray[np.int16]) -> None:
     """Write the ids of x (n,) into out (n, 3): sign, mantissa, exponent.  NaN, a missing entry, is PAD.
 
@@ -225,7 +225,7 @@ class Layout(NamedTuple):
     field_count: NDArray[np.int64]
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _encode_constant(x: float, layout: Layout, out: NDArray[np.int32], start: int) -> int:
     """Write a finite constant at `start`, where one token fits; returns the end, or DOES_NOT_FIT."""
     fields = split_number(x, layout.digits, layout.decimals, layout.exponent_min, layout.exponent_max)
@@ -244,7 +244,7 @@ def _encode_constant(x: float, layout: Layout, out: NDArray[np.int32], start: in
     return start + size
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def encode_program(
     ops: NDArray[np.int8], values: NDArray[np.float64], n: int, layout: Layout, out: NDArray[np.int32]
 ) -> int:

@@ -296,7 +296,7 @@ def common_exponent(p: Pool, start: int, count: int, atom: int) -> float:
 def collected(p: Pool, start: int, count: int) -> tuple[int, int]:
     """The outside form of a sum: terms with the same functions collected, then sorted."""
     taken = np.zeros(count, np.bool_)
-    chosen = np.empty(count, np.int64)
+    chosen = np.zeros(count, np.int64)
     for i in range(count):
         if taken[i]:
             continue

@@ -1,0 +1,165 @@
+"""A system under construction: terms, and which equation takes how much of each (compiled).
+
+A term is written once and may appear in several equations with its own coefficient each: a reaction's
+flux leaves one species and enters another.  `assemble` turns the draft into a program.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from odefinder.compiled import compiled
+from odefinder.program import ADD, CONST, INV, MUL, SQUARE, VAR, Ops, Values
+
+MAX_CODE, MAX_TERMS, MAX_PARTS = 4096, 256, 512
+CODE, TERMS, PARTS = 0, 1, 2  # fill levels in `size`
+
+DRAFT = np.dtype(
+    [
+        ("size", np.int64, 3),
+        ("ops", np.int8, MAX_CODE),
+        ("values", np.float64, MAX_CODE),
+        ("start", np.int64, MAX_TERMS),
+        ("stop", np.int64, MAX_TERMS),
+        ("component", np.int64, MAX_PARTS),
+        ("term", np.int64, MAX_PARTS),
+        ("coefficient", np.float64, MAX_PARTS),
+    ],
+    align=True,
+)
+Draft = Any  # a record of DRAFT
+
+
+def make_draft() -> NDArray[np.void]:
+    """An array of one empty draft."""
+    return np.zeros(1, DRAFT)
+
+
+@compiled
+def clear(d: Draft) -> None:
+    """Begin a new system."""
+    d.size[:] = 0
+
+
+@compiled
+def begin_term(d: Draft) -> int:
+    """Begin a term; what is emitted until the next one belongs to it.  A term without code is 1."""
+    t = d.size[TERMS]
+    d.start[t] = d.stop[t] = d.size[CODE]
+    d.size[TERMS] = t + 1
+    return t
+
+
+@compiled
+def emit(d: Draft, op: int, value: float) -> None:
+    """Append a node to the newest term."""
+    i = d.size[CODE]
+    d.ops[i] = op
+    d.values[i] = value
+    d.size[CODE] = i + 1
+    d.stop[d.size[TERMS] - 1] = i + 1
+
+
+@compiled
+def emit_power(d: Draft, variable: int, power: int) -> None:
+    """x^power for power 1..5, 1/x^-power for negative ones."""
+    if power < 0:
+        emit(d, INV, 0.0)
+        power = -power
+    if power > 1:
+        emit(d, SQUARE + power - 2, 0.0)
+    emit(d, VAR, variable)
+
+
+@compiled
+def emit_scaled(d: Draft, coefficient: float, variable: int) -> None:
+    """a x."""
+    emit(d, MUL, 0.0)
+    emit(d, CONST, coefficient)
+    emit(d, VAR, variable)
+
+
+@compiled
+def monomial(d: Draft, powers: NDArray[np.int64]) -> int:
+    """A new term: the product of variables to powers 0..5."""
+    t = begin_term(d)
+    factors = 0
+    for p in powers:
+        factors += p != 0
+    for variable in range(len(powers)):
+        if powers[variable] != 0:
+            factors -= 1
+            if factors > 0:
+                emit(d, MUL, 0.0)
+            emit_power(d, variable, powers[variable])
+    return t
+
+
+@compiled
+def variable_term(d: Draft, variable: int) -> int:
+    """A new term: one variable."""
+    t = begin_term(d)
+    emit(d, VAR, variable)
+    return t
+
+
+@compiled
+def add(d: Draft, component: int, coefficient: float, term: int) -> None:
+    """Add coefficient * term to an equation."""
+    i = d.size[PARTS]
+    d.component[i] = component
+    d.term[i] = term
+    d.coefficient[i] = coefficient
+    d.size[PARTS] = i + 1
+
+
+@compiled
+def has_part(d: Draft, component: int) -> bool:
+    """Whether an equation has any term yet."""
+    for i in range(d.size[PARTS]):
+        if d.component[i] == component:
+            return True
+    return False
+
+
+@compiled
+def is_full(d: Draft) -> bool:
+    """Whether another family's term might not fit."""
+    return d.size[CODE] > MAX_CODE - 256 or d.size[TERMS] > MAX_TERMS - 16 or d.size[PARTS] > MAX_PARTS - 32
+
+
+@compiled
+def assemble(d: Draft, dimension: int, ops: Ops, values: Values) -> int:
+    """Write the system as a program; its length, or -1 if it does not fit.  An empty equation is 0."""
+    n = 0
+    for component in range(dimension):
+        left = 0
+        for i in range(d.size[PARTS]):
+            left += d.component[i] == component
+        if left == 0:
+            if n >= len(ops):
+                return -1
+            ops[n], values[n] = CONST, 0.0
+            n += 1
+        for i in range(d.size[PARTS]):
+            if d.component[i] != component:
+                continue
+            start, stop = d.start[d.term[i]], d.stop[d.term[i]]
+            if n + (stop - start) + 3 > len(ops):
+                return -1
+            left -= 1
+            if left > 0:
+                ops[n], values[n] = ADD, 0.0
+                n += 1
+            if stop > start:
+                ops[n], values[n] = MUL, 0.0
+                n += 1
+            ops[n], values[n] = CONST, d.coefficient[i]
+            n += 1
+            for k in range(start, stop):
+                ops[n], values[n] = d.ops[k], d.values[k]
+                n += 1
+    return n

@@ -1,0 +1,63 @@
+"""What the prior hands out: an array of records, one training example each."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from odefinder.tokens import MAX_DIMENSION
+
+MAX_POINTS = 200  # observed points of one example, over all its trajectories
+MAX_TRAJECTORIES = 4
+MAX_TOKENS = 400
+MAX_PROGRAM = 512
+
+EXAMPLE = np.dtype(
+    [
+        ("dimension", np.int8),
+        ("family", np.int8),  # index into families.FAMILY_NAMES
+        ("n_trajectories", np.int8),
+        ("n_points", np.int16),
+        ("n_nodes", np.int16),
+        ("n_tokens", np.int16),
+        ("tries", np.int32),  # systems drawn until this one passed the filters
+        ("sigma", np.float64),
+        ("rho", np.float64),
+        # What is observed, in the target's units, points of one trajectory after the other.
+        ("times", np.float64, MAX_POINTS),
+        ("states", np.float64, (MAX_POINTS, MAX_DIMENSION)),
+        ("trajectory", np.int8, MAX_POINTS),
+        # The clean state of each trajectory at its first observed time.
+        ("starts", np.float64, (MAX_TRAJECTORIES, MAX_DIMENSION)),
+        # The system behind it, as a program and as target tokens (ending with EOS).
+        ("ops", np.int8, MAX_PROGRAM),
+        ("values", np.float64, MAX_PROGRAM),
+        ("tokens", np.int16, MAX_TOKENS),
+    ],
+    align=True,
+)
+Example = Any  # a record of EXAMPLE
+Examples = NDArray[np.void]
+
+# Why a drawn system is not accepted; the first codes are those of `integrate.Status`.
+REASONS = (
+    "accepted",
+    "diverged",
+    "too many steps",
+    "singular",
+    "not finite",
+    "stationary",
+    "a constant variable",
+    "undersampled",
+    "disconnected",
+    "target too long",
+)
+ACCEPTED, DIVERGED, TOO_MANY_STEPS, SINGULAR, NOT_FINITE = 0, 1, 2, 3, 4
+STATIONARY, CONSTANT, UNDERSAMPLED, DISCONNECTED, TOO_LONG = 5, 6, 7, 8, 9
+
+
+def new_counts() -> NDArray[np.int64]:
+    """Zero counts of what was drawn: (reasons, dimension), dimensions from 1 in column 1."""
+    return np.zeros((len(REASONS), MAX_DIMENSION + 1), np.int64)

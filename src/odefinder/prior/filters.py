@@ -1,0 +1,73 @@
+"""Which trajectories are worth learning from (compiled)."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from odefinder.compiled import compiled
+from odefinder.program import ARITY, VAR, Ops, Values
+
+Floats = NDArray[np.float64]
+
+
+@compiled
+def oscillation(x: Floats, first: int, variable: int) -> float:
+    """Largest minus smallest value of a variable from the row `first` on."""
+    low = high = x[first, variable]
+    for i in range(first + 1, x.shape[0]):
+        low = min(low, x[i, variable])
+        high = max(high, x[i, variable])
+    return high - low
+
+
+@compiled
+def is_stationary(x: Floats, threshold: float, relative: bool) -> bool:
+    """Whether no variable moves more than the threshold over the last quarter (of its range, if relative)."""
+    tail = (3 * x.shape[0]) // 4
+    for j in range(x.shape[1]):
+        scale = oscillation(x, 0, j) if relative else 1.0
+        if oscillation(x, tail, j) >= threshold * scale and scale > 0.0:
+            return False
+    return True
+
+
+@compiled
+def has_constant(x: Floats, threshold: float) -> bool:
+    """Whether some variable moves less than the threshold relative to its size."""
+    for j in range(x.shape[1]):
+        if oscillation(x, 0, j) <= threshold * (np.abs(x[:, j]).max() + 1e-12):
+            return True
+    return False
+
+
+@compiled
+def is_undersampled(x: Floats) -> bool:
+    """Whether some variable turns more often than every third point: its motion cannot be seen."""
+    for j in range(x.shape[1]):
+        turns = 0
+        for i in range(1, x.shape[0] - 1):
+            turns += (x[i, j] - x[i - 1, j]) * (x[i + 1, j] - x[i, j]) < 0.0
+        if 3 * turns > x.shape[0]:
+            return True
+    return False
+
+
+@compiled
+def is_connected(ops: Ops, values: Values, n: int, dimension: int) -> bool:
+    """Whether the variables hang together, by who occurs in whose equation."""
+    label = np.arange(dimension)
+    component, open_arguments = -1, 0
+    for i in range(n):
+        if open_arguments == 0:
+            component, open_arguments = component + 1, 1
+        open_arguments += ARITY[ops[i]] - 1
+        if ops[i] == VAR:
+            mine, other = label[component], label[int(values[i])]
+            for k in range(dimension):
+                if label[k] == other:
+                    label[k] = mine
+    for k in range(1, dimension):
+        if label[k] != label[0]:
+            return False
+    return True

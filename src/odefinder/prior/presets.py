@@ -1,0 +1,110 @@
+"""The settings of the prior: `paper`, as in its section 3, and `default`, the shipped choice."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from odefinder.errors import SettingsError
+from odefinder.prior import trees
+from odefinder.prior.families import FAMILY_NAMES
+from odefinder.prior.trees import TreeSettings
+
+
+class Prior(NamedTuple):
+    """A distribution over examples.  Shares and `drop_*` are probabilities."""
+
+    tree: TreeSettings
+    family_weights: NDArray[np.float64]  # (families,)
+    dimension_weights: NDArray[np.float64]  # (6,) of accepted examples: fixed before anything is rejected
+    trajectory_weights: NDArray[np.float64]  # (4,) for one to four trajectories
+    # integration
+    points_min: int
+    points_max: int
+    varied_starts: bool  # initial values and horizons to suit the family; else N(0, 1) and t in [1, 10]
+    rtol: float
+    atol: float
+    max_steps: int
+    bound: float
+    # filters
+    still: float  # oscillation over the last quarter below which a trajectory counts as stationary
+    still_relative: bool
+    drop_stationary: float
+    drop_constant: float
+    drop_undersampled: float
+    drop_disconnected: float
+    # corruption
+    clean_share: float  # examples without noise; the others have sigma uniform in [0, 0.1]
+    dense_share: float  # examples without dropped points; the others have rho uniform in [0, 0.5]
+    # target
+    canonical_units: bool
+    canonical_target: bool
+
+
+def _family_weights(**by_name: float) -> NDArray[np.float64]:
+    return np.array([by_name.get(name, 0.0) for name in FAMILY_NAMES])
+
+
+# One second of solve_ivp, the paper's limit, is about 500 steps of a SciPy-stepped system; the step
+# budget is generous against that and makes the limit independent of the machine.
+PAPER = Prior(
+    tree=trees.PAPER,
+    family_weights=_family_weights(trees=1.0),
+    dimension_weights=np.ones(6),
+    trajectory_weights=np.array([1.0, 0.0, 0.0, 0.0]),
+    points_min=50,
+    points_max=200,
+    varied_starts=False,
+    rtol=1e-3,
+    atol=1e-6,
+    max_steps=1000,
+    bound=100.0,
+    still=1e-3,
+    still_relative=False,
+    drop_stationary=0.9,
+    drop_constant=0.0,
+    drop_undersampled=0.0,
+    drop_disconnected=0.0,
+    clean_share=0.0,
+    dense_share=0.0,
+    canonical_units=False,
+    canonical_target=False,
+)
+
+DEFAULT = Prior(
+    tree=trees.DEFAULT,
+    family_weights=_family_weights(
+        trees=3.0, reactions=1.3, interactions=1.2, mechanics=1.5, potentials=0.8, linear=1.0, regulation=1.1,
+        growth=1.3, neural=0.8, phases=0.5, polynomials=1.0, quadratic=1.2, fluxes=1.3, waves=0.7,
+    ),
+    dimension_weights=np.array([1.0, 1.6, 1.4, 0.7, 0.4, 0.3]),
+    trajectory_weights=np.array([0.7, 0.15, 0.05, 0.1]),
+    points_min=50,
+    points_max=200,
+    varied_starts=True,
+    rtol=1e-5,
+    atol=1e-8,
+    max_steps=2000,
+    bound=1e3,
+    still=1e-3,
+    still_relative=True,
+    drop_stationary=0.9,
+    drop_constant=0.97,
+    drop_undersampled=0.95,
+    drop_disconnected=0.75,
+    clean_share=0.2,
+    dense_share=0.2,
+    canonical_units=True,
+    canonical_target=True,
+)  # fmt: skip
+
+PRESETS = {"paper": PAPER, "default": DEFAULT}
+
+
+def prior_preset(name: str) -> Prior:
+    """A prior by name."""
+    if name not in PRESETS:
+        raise SettingsError(f"there is no preset {name!r}; choose one of {', '.join(PRESETS)}")
+    return PRESETS[name]

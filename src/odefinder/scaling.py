@@ -1,0 +1,116 @@
+"""Canonical units: time mapped to [1, 10], every variable divided by its largest observed magnitude.
+
+The network sees only these units, in training and in use.  In new units x~ = x / s and t~ = a t + b
+the system x' = f(x) reads x~_i' = f_i(s x~) / (a s_i); `to_scaled` and `to_original` carry programs
+across, exactly.  Nothing depends on x(t0), which may be 0; the paper's way (division by x(t0)) is
+the option `reference="initial"`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from odefinder.canonical import canonical
+from odefinder.compiled import compiled
+from odefinder.errors import DataError, ExpressionError
+from odefinder.program import ARITY, CONST, MUL, VAR, Ops, Program, Values, check_system
+
+Floats = NDArray[np.float64]
+T_START, T_END = 1.0, 10.0
+
+
+@compiled
+def change_units(
+    ops: Ops, values: Values, n: int, factors: Floats, rate: float, out_ops: Ops, out_values: Values
+) -> int:
+    """Rewrite a system for x~ = x / factors and t~ = rate * t + constant; the new length, or -1 if too long.
+
+    Every variable becomes factor * variable, every equation is multiplied by 1 / (rate * factor).
+    """
+    length, component, open_arguments = 0, 0, 0
+    for i in range(n):
+        if length + 5 > len(out_ops):
+            return -1
+        if open_arguments == 0:
+            out_ops[length], out_values[length] = MUL, 0.0
+            out_ops[length + 1], out_values[length + 1] = CONST, 1.0 / (rate * factors[component])
+            length, open_arguments, component = length + 2, 1, component + 1
+        if ops[i] == VAR:
+            out_ops[length], out_values[length] = MUL, 0.0
+            out_ops[length + 1], out_values[length + 1] = CONST, factors[int(values[i])]
+            length += 2
+        out_ops[length], out_values[length] = ops[i], values[i]
+        length += 1
+        open_arguments += ARITY[ops[i]] - 1
+    return length
+
+
+@dataclass(frozen=True)
+class Scaling:
+    """Units shared by one or several trajectories of the same system."""
+
+    factors: Floats  # (dimension,): x = factors * x~
+    rate: float  # t~ = rate * (t - start of the trajectory) + 1
+
+    def times(self, t: Floats) -> Floats:
+        """Times of one trajectory in canonical units: it begins at 1."""
+        return self.rate * (t - t[0]) + T_START
+
+    def states(self, x: Floats) -> Floats:
+        """States (..., dimension) in canonical units."""
+        return x / self.factors
+
+    def original_states(self, x: Floats) -> Floats:
+        """States (..., dimension) in the user's units."""
+        return x * self.factors
+
+    def to_scaled(self, program: Program) -> Program:
+        """A system in canonical units, in canonical form."""
+        return self._changed(program, self.factors, self.rate)
+
+    def to_original(self, program: Program) -> Program:
+        """A system in the user's units, in canonical form."""
+        return self._changed(program, 1.0 / self.factors, 1.0 / self.rate)
+
+    def _changed(self, program: Program, factors: Floats, rate: float) -> Program:
+        check_system(program, len(factors))
+        ops = np.empty(3 * len(program) + 2 * len(factors) + 5, np.int8)
+        values = np.empty(len(ops))
+        length = change_units(program.ops, program.values, len(program), factors, rate, ops, values)
+        if not np.isfinite(values[:length]).all():
+            raise ExpressionError(
+                "the change of units overflows: bring the data to units in which values are between 1e-100 "
+                "and 1e100"
+            )
+        return canonical(Program(ops[:length], values[:length]))
+
+
+def fit_scaling(
+    times: Sequence[Floats], states: Sequence[Floats], reference: Literal["largest", "initial"] = "largest"
+) -> Scaling:
+    """The units of trajectories (times (n,), states (n, dimension) each) of one system.
+
+    Missing entries (NaN) are passed over.  A variable that is always 0 keeps its units.
+    """
+    if len(times) == 0 or len(times) != len(states):
+        raise DataError(f"got {len(times)} time arrays for {len(states)} trajectories; give one for each")
+    duration = max(float(t[-1] - t[0]) for t in times)
+    if not duration > 0.0:
+        raise DataError("the trajectories have no duration: give at least two points at different times")
+    if reference == "initial":
+        factors = np.array(states[0][0], dtype=np.float64)
+        if not (np.isfinite(factors) & (factors != 0.0)).all():
+            raise DataError(
+                "the paper's rescaling divides by the first values, and one of them is 0 or missing; "
+                "use reference='largest'"
+            )
+    else:
+        magnitudes = np.abs(np.concatenate(states))
+        factors = np.where(np.isnan(magnitudes), 0.0, magnitudes).max(axis=0)
+        factors = np.where(factors > 0.0, factors, 1.0)
+    return Scaling(factors, (T_END - T_START) / duration)
