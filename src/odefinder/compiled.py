@@ -14,32 +14,30 @@ import shutil
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
-from typing import TypeVar, cast
+from typing import Any, TypeVar, cast
 
-from numba import config, njit
+import numba
 
 F = TypeVar("F", bound=Callable[..., object])
 
+_config: Any = numba.config  # its attributes are made at run time
 _PACKAGE = Path(__file__).parent
 _IMPORT = re.compile(r"^from (odefinder[\w.]*) import", re.MULTILINE)
 
 
 def compiled(function: F) -> F:
     """Compile a function of arrays and numbers with numba."""
-    return cast(F, compile_with(function))
+    return compile_with(function)
 
 
-def compile_with(function: Callable[..., object], **options: bool) -> Callable[..., object]:
+def compile_with(function: F, **options: Any) -> F:
     """Compile with further options of numba."""
-    before = config.CACHE_DIR
-    config.CACHE_DIR = _cache_folder(function.__module__)
+    before = _config.CACHE_DIR
+    _config.CACHE_DIR = _cache_folder(function.__module__)
     try:
-        return cast(
-            Callable[..., object],
-            njit(cache=True, nogil=True, error_model="numpy", **options)(function),
-        )
+        return cast(F, numba.njit(cache=True, nogil=True, error_model="numpy", **options)(function))
     finally:
-        config.CACHE_DIR = before
+        _config.CACHE_DIR = before
 
 
 @cache
@@ -54,7 +52,7 @@ def _source(module: str) -> bytes:
 def _cache_folder(module: str) -> str:
     """The folder for the compiled functions of a module; folders of its earlier texts are removed."""
     if not module.startswith("odefinder"):
-        return cast(str, config.CACHE_DIR)
+        return cast(str, _config.CACHE_DIR)
     todo, seen = [module], set[str]()
     while todo:
         name = todo.pop()

@@ -158,7 +158,7 @@ def make_program(ops: Sequence[int] | Ops, values: Sequence[float] | Values) -> 
     value_array = np.asarray(values, dtype=np.float64)
     if op_array.ndim != 1 or op_array.shape != value_array.shape:
         raise ExpressionError(
-            f"a program needs opcodes and values of the same length, got {op_array.shape} and {value_array.shape}"
+            f"a program needs opcodes and values of one length, got {op_array.shape} and {value_array.shape}"
         )
     if len(op_array) == 0:
         raise ExpressionError("the program is empty")

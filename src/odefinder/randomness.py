@@ -14,12 +14,13 @@ from numpy.typing import NDArray
 
 from odefinder.compiled import compiled
 
+Word = np.uint64
 Stream = NDArray[np.uint64]
 
 
 @compiled
-def _splitmix(state: int) -> tuple[int, int]:
-    state = np.uint64(state) + np.uint64(0x9E3779B97F4A7C15)
+def _splitmix(state: Word) -> tuple[Word, Word]:
+    state = state + np.uint64(0x9E3779B97F4A7C15)
     z = state
     z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
@@ -29,7 +30,7 @@ def _splitmix(state: int) -> tuple[int, int]:
 @compiled
 def seed_stream(stream: Stream, seed: int, index: int) -> None:
     """Set a stream to the beginning of number `index` of `seed`."""
-    state, mixed = _splitmix(np.uint64(seed))
+    _, mixed = _splitmix(np.uint64(seed))
     state = mixed ^ np.uint64(index)
     for i in range(4):
         state, mixed = _splitmix(state)
@@ -37,7 +38,7 @@ def seed_stream(stream: Stream, seed: int, index: int) -> None:
 
 
 @compiled
-def _next(s: Stream) -> int:
+def _next(s: Stream) -> Word:
     total = s[0] + s[3]
     result = ((total << np.uint64(23)) | (total >> np.uint64(41))) + s[0]
     t = s[1] << np.uint64(17)

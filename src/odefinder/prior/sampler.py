@@ -57,6 +57,8 @@ from odefinder.solver import Workspace, solve, workspace
 from odefinder.tokens import MAX_DIMENSION, Layout, encode_program
 
 Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Records = NDArray[np.void]
 
 MAX_RAW = 2048  # nodes of a system as drawn
 MAX_DENSE = 512  # points of one trajectory before subsampling
@@ -66,7 +68,7 @@ START_PATIENCE = 8  # tries for another trajectory of an accepted system
 
 @compiled
 def draw_system(
-    s: Stream, prior: Prior, family: int, dimension: int, drafts: NDArray[np.void], ops: Ops, values: Values
+    s: Stream, prior: Prior, family: int, dimension: int, drafts: Records, ops: Ops, values: Values
 ) -> int:
     """Write a random system; its length, or -1 if it is too long."""
     if family != TREES:
@@ -114,9 +116,9 @@ def judge(s: Stream, prior: Prior, ops: Ops, values: Values, n: int, x: Floats) 
         return CONSTANT
     if prior.drop_undersampled > 0.0 and is_undersampled(x) and chance(s, prior.drop_undersampled):
         return UNDERSAMPLED
-    if prior.drop_disconnected > 0.0 and chance(s, prior.drop_disconnected):
-        if not is_connected(ops, values, n, x.shape[1]):
-            return DISCONNECTED
+    unwanted = prior.drop_disconnected > 0.0 and chance(s, prior.drop_disconnected)
+    if unwanted and not is_connected(ops, values, n, x.shape[1]):
+        return DISCONNECTED
     return ACCEPTED
 
 
@@ -129,7 +131,7 @@ def observe(
     which: int,
     example: Example,
     noisy: Floats,
-    indices: NDArray[np.int64],
+    indices: Ints,
 ) -> None:
     """Corrupt one clean trajectory and append what remains to the example."""
     noisy[: len(t)] = x
@@ -172,8 +174,8 @@ def rescale(example: Example, dimension: int, factors: Floats) -> float:
 
 @compiled
 def write_target(
-    prior: Prior, ops: Ops, values: Values, n: int, factors: Floats, rate: float, layout: Layout, max_tokens: int,
-    pools: NDArray[np.void], example: Example,
+    prior: Prior, ops: Ops, values: Values, n: int, factors: Floats, rate: float, layout: Layout,
+    max_tokens: int, pools: Records, example: Example,
 ) -> bool:  # fmt: skip
     """The system in the example's units as program and tokens; False if it does not fit."""
     scaled_ops = np.empty(3 * n + 2 * len(factors) + 5, np.int8)
@@ -199,7 +201,7 @@ def write_target(
 @compiled
 def draw_example(
     seed: int, index: int, prior: Prior, points: int, layout: Layout, max_tokens: int, work: Workspace,
-    pools: NDArray[np.void], drafts: NDArray[np.void], example: Example, counts: NDArray[np.int64],
+    pools: Records, drafts: Records, example: Example, counts: Ints,
 ) -> None:  # fmt: skip
     """Example number `index` of a seed.  `points` observed points, or as the prior draws them for 0."""
     s = np.empty(4, np.uint64)
@@ -239,7 +241,7 @@ def draw_example(
             if reason != ACCEPTED:
                 break
             kept = total // n_trajectories + (k < total % n_trajectories)
-            n_dense = min(MAX_DENSE, int(math.ceil(kept / (1.0 - rho))))
+            n_dense = min(MAX_DENSE, math.ceil(kept / (1.0 - rho)))
             t = np.linspace(start, end, n_dense)
             x = dense[:n_dense]
             for _ in range(1 if k == 0 else START_PATIENCE):
@@ -269,8 +271,8 @@ def draw_example(
 
 @compiled
 def _fill(
-    seed: int, first: int, prior: Prior, points: int, layout: Layout, max_tokens: int, pools: NDArray[np.void],
-    drafts: NDArray[np.void], examples: Examples, counts: NDArray[np.int64],
+    seed: int, first: int, prior: Prior, points: int, layout: Layout, max_tokens: int, pools: Records,
+    drafts: Records, examples: Examples, counts: Ints,
 ) -> None:  # fmt: skip
     work = workspace(MAX_RAW, MAX_DIMENSION)
     for i in range(len(examples)):
@@ -280,7 +282,7 @@ def _fill(
 
 
 def fill(
-    examples: Examples, counts: NDArray[np.int64], *, seed: int, first: int, prior: Prior, layout: Layout,
+    examples: Examples, counts: Ints, *, seed: int, first: int, prior: Prior, layout: Layout,
     points: int = 0, max_tokens: int = MAX_TOKENS,
 ) -> None:  # fmt: skip
     """Write examples number first, first + 1, ... of a seed, without the GIL; adds to the counts."""
