@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.test_tokens import COARSE, PAPER, VARIANTS, programs
 
 from odefinder.errors import SettingsError
 from odefinder.grammar import Grammar
 from odefinder.program import check_system
 from odefinder.tokens import EOS, PAD, Vocabulary
+from tests.test_tokens import COARSE, PAPER, VARIANTS, programs
 
 
 def walk(grammar: Grammar, batch: int, rng: np.random.Generator) -> np.ndarray:

@@ -288,7 +288,7 @@ def test_dictionary_and_fingerprint(vocabulary: Vocabulary) -> None:
 @pytest.mark.parametrize(
     "make",
     [
-        lambda: Vocabulary.preset("fine"),
+        lambda: Vocabulary.preset("rough"),
         lambda: Vocabulary(operators=("add", "sinh")),
         lambda: Vocabulary(operators=("add", "add")),
         lambda: NumberScheme(digits=5),

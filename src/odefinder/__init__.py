@@ -1,1 +1,43 @@
-"""odefinder: from observed trajectories to the ordinary differential equations behind them."""
+"""From observed trajectories to the ordinary differential equations behind them, as formulas.
+
+The public names are loaded on first use: `import odefinder` alone is quick and needs nothing compiled.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from odefinder.corruption import corrupt
+    from odefinder.prior.generation import generate
+    from odefinder.program import Program
+    from odefinder.system import ODESystem
+
+    __version__: str
+
+__all__ = ["ODESystem", "Program", "__version__", "corrupt", "generate"]
+
+_HOME = {
+    "ODESystem": "odefinder.system",
+    "Program": "odefinder.program",
+    "corrupt": "odefinder.corruption",
+    "generate": "odefinder.prior.generation",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOME:
+        value = getattr(import_module(_HOME[name]), name)
+    elif name == "__version__":
+        from importlib.metadata import version
+
+        value = version("odefinder")
+    else:
+        raise AttributeError(f"module 'odefinder' has no attribute {name!r}")
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

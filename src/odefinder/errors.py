@@ -17,6 +17,10 @@ class SettingsError(OdefinderError, ValueError):
     """An option with a value that makes no sense."""
 
 
+class CheckpointError(OdefinderError, ValueError):
+    """Weights that are missing, damaged or not for this version."""
+
+
 class MissingExtraError(OdefinderError, ImportError):
     """A part that needs an optional dependency."""
 

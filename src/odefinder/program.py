@@ -94,7 +94,7 @@ class Program:
         )
 
     def __hash__(self) -> int:
-        return hash((self.ops.tobytes(), self.values.tobytes()))
+        return hash((self.ops.tobytes(), (self.values + 0.0).tobytes()))  # -0.0 equals 0.0
 
     @property
     def complexity(self) -> int:

@@ -41,9 +41,13 @@ def change_units(
             out_ops[length + 1], out_values[length + 1] = CONST, 1.0 / (rate * factors[component])
             length, open_arguments, component = length + 2, 1, component + 1
         if ops[i] == VAR:
-            out_ops[length], out_values[length] = MUL, 0.0
-            out_ops[length + 1], out_values[length + 1] = CONST, factors[int(values[i])]
-            length += 2
+            factor = factors[int(values[i])]
+            if length > 1 and out_ops[length - 2] == MUL and out_ops[length - 1] == CONST:
+                out_values[length - 1] *= factor  # it has a coefficient already
+            else:
+                out_ops[length], out_values[length] = MUL, 0.0
+                out_ops[length + 1], out_values[length + 1] = CONST, factor
+                length += 2
         out_ops[length], out_values[length] = ops[i], values[i]
         length += 1
         open_arguments += ARITY[ops[i]] - 1

@@ -460,6 +460,7 @@ class Vocabulary:
 
 NUMBER_SCHEMES = {
     "coarse": NumberScheme(),
+    "fine": NumberScheme(digits=4),
     "paper": NumberScheme(
         digits=4,
         order=("sign", "mantissa", "exponent"),

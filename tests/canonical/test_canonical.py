@@ -6,11 +6,24 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
-from tests.programs import Tree, flat, trees, values_at, words
 
 from odefinder.canonical import canonical, skeleton
 from odefinder.errors import ExpressionError
-from odefinder.program import ADD, CONST, COS, EXP, INV, MUL, SIN, SQUARE, TANH, Program, concatenate, operator
+from odefinder.program import (
+    ADD,
+    CONST,
+    COS,
+    EXP,
+    INV,
+    MUL,
+    SIN,
+    SQUARE,
+    TANH,
+    Program,
+    concatenate,
+    operator,
+)
+from tests.programs import Tree, flat, trees, values_at, words
 
 POINTS = np.random.default_rng(0).normal(0.0, 1.5, (40, 3))
 
@@ -72,6 +85,8 @@ def test_skeleton_ignores_values_but_not_structure() -> None:
     assert skeleton(words("add x0 mul 2 sin x1")) == skeleton(words("add mul 3 sin mul 5 x1 mul -4 x0"))
     assert skeleton(words("add x0 mul 2 sin x1")) != skeleton(words("add x0 mul 2 sin add 1 x1"))
     assert skeleton(words("x0")) != skeleton(words("x1"))
+    # Not only the leading coefficient of a normalised sum may happen to be 1.
+    assert skeleton(words("inv add x0 x1")) == skeleton(words("inv add x0 mul 10 x1"))
 
 
 def same_value(p: Program, q: Program) -> bool:

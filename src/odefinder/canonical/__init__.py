@@ -9,7 +9,7 @@ powers of sums), terms and factors stand in a fixed order, and no constant is fr
     inside exp                               a x             no constant
 
 so that a target of the network holds only what the data can tell (shared/evidence.md, point 6).
-The form keeps its shape under rescaling of variables and time.
+The form keeps its shape under rescaling of variables and time; only a logarithm splits off a constant.
 """
 
 from __future__ import annotations

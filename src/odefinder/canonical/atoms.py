@@ -110,6 +110,7 @@ def emit_sum(p: Pool, start: int, count: int, divisor: float, normalised: bool) 
     """
     if count == 0:
         emit(p, CONST, 0.0)
+    leading = normalised
     for i in range(count):
         t = start + i
         if i < count - 1:
@@ -119,9 +120,10 @@ def emit_sum(p: Pool, start: int, count: int, divisor: float, normalised: bool) 
         if n == 0:
             emit(p, CONST, c)
             continue
-        if not (normalised and abs(c - 1.0) < 1e-15):
+        if not (leading and abs(c - 1.0) < 1e-15):
             emit(p, MUL, 0.0)
             emit(p, CONST, c)
+        leading = False
         for j in range(n):
             if j < n - 1:
                 emit(p, MUL, 0.0)

@@ -15,13 +15,16 @@ from numpy.typing import NDArray
 from odefinder.canonical import canonicalise, make_pool
 from odefinder.compiled import compiled
 from odefinder.corruption import RHO_MAX, SIGMA_MAX, add_noise, keep_points
+from odefinder.errors import SettingsError
 from odefinder.prior.draft import assemble, clear, make_draft
 from odefinder.prior.examples import (
     ACCEPTED,
     CONSTANT,
     DISCONNECTED,
+    MAX_POINTS,
     MAX_PROGRAM,
     MAX_TOKENS,
+    MAX_TRAJECTORIES,
     STATIONARY,
     TOO_LONG,
     UNDERSAMPLED,
@@ -123,23 +126,34 @@ def judge(s: Stream, prior: Prior, ops: Ops, values: Values, n: int, x: Floats) 
 
 
 @compiled
+def points_before_dropping(kept: int, rho: float) -> int:
+    """The smallest number of points of which `kept` remain when int(rho * points) are dropped."""
+    n = kept
+    while n - int(rho * n) < kept:
+        n += 1
+    return n
+
+
+@compiled
 def observe(
     s: Stream,
     t: Floats,
     x: Floats,
     kept: int,
     which: int,
+    from_zero: bool,
     example: Example,
     noisy: Floats,
     indices: Ints,
 ) -> None:
-    """Corrupt one clean trajectory and append what remains to the example."""
+    """Corrupt one clean trajectory and append what remains to the example; its times may begin at 0."""
     noisy[: len(t)] = x
     add_noise(noisy[: len(t)], example.sigma, s)
     keep_points(len(t), kept, s, indices)
     base = example.n_points
+    origin = t[indices[0]] if from_zero else 0.0
     for i in range(kept):
-        example.times[base + i] = t[indices[i]] - t[indices[0]]
+        example.times[base + i] = t[indices[i]] - origin
         example.trajectory[base + i] = which
         for j in range(x.shape[1]):
             example.states[base + i, j] = noisy[indices[i], j]
@@ -211,10 +225,7 @@ def draw_example(
     n_trajectories = 1 + pick(s, prior.trajectory_weights)
     sigma = 0.0 if chance(s, prior.clean_share) else SIGMA_MAX * uniform(s)
     rho = 0.0 if chance(s, prior.dense_share) else RHO_MAX * uniform(s)
-    total = points
-    if points == 0:
-        total = integer(s, prior.points_min, prior.points_max)
-        total -= int(rho * total)
+    total = points if points > 0 else integer(s, prior.points_min, prior.points_max)
     example.dimension = dimension
     example.n_trajectories = n_trajectories
     example.sigma = sigma
@@ -240,8 +251,9 @@ def draw_example(
         for k in range(n_trajectories):
             if reason != ACCEPTED:
                 break
-            kept = total // n_trajectories + (k < total % n_trajectories)
-            n_dense = min(MAX_DENSE, math.ceil(kept / (1.0 - rho)))
+            share = total // n_trajectories + (k < total % n_trajectories)
+            n_dense = points_before_dropping(share, rho) if points > 0 else share
+            kept = share if points > 0 else share - int(rho * share)
             t = np.linspace(start, end, n_dense)
             x = dense[:n_dense]
             for _ in range(1 if k == 0 else START_PATIENCE):
@@ -254,12 +266,9 @@ def draw_example(
             if reason == ACCEPTED and k == 0:
                 reason = judge(s, prior, ops, values, n, x)
             if reason == ACCEPTED:
-                observe(s, t, x, kept, k, example, noisy, indices)
+                observe(s, t, x, kept, k, prior.canonical_units, example, noisy, indices)
         if reason == ACCEPTED:
             rate = rescale(example, dimension, factors) if prior.canonical_units else 1.0
-            if not prior.canonical_units:
-                for i in range(example.n_points):
-                    example.times[i] += T_START
             if not write_target(prior, ops, values, n, factors, rate, layout, max_tokens, pools, example):
                 reason = TOO_LONG
         counts[reason, dimension] += 1
@@ -286,4 +295,6 @@ def fill(
     points: int = 0, max_tokens: int = MAX_TOKENS,
 ) -> None:  # fmt: skip
     """Write examples number first, first + 1, ... of a seed, without the GIL; adds to the counts."""
+    if points != 0 and not 2 * MAX_TRAJECTORIES <= points <= MAX_POINTS:
+        raise SettingsError(f"points is {2 * MAX_TRAJECTORIES} to {MAX_POINTS}, or 0 for any, got {points}")
     _fill(seed, first, prior, points, layout, max_tokens, make_pool(), make_draft(), examples, counts)

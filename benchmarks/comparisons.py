@@ -1,0 +1,153 @@
+"""Short training runs that differ in one thing each, judged by decoded metrics (docs/training.md).
+
+    python benchmarks/comparisons.py --out runs/comparisons --examples 1500000 [--only canonical waves] [--jobs 3]
+
+Every variant trains a small network on the same number of examples; the figures are those of
+`odefinder.training.validation` on the synthetic validation set and, for the record, on ODEBench.
+A variant that has its result already is skipped, so the command can be repeated after a kill.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+
+from odefinder.network import presets as networks
+from odefinder.network.presets import NetworkSettings
+from odefinder.prior import presets as priors
+from odefinder.training.settings import TrainingSettings
+
+SMALL = NetworkSettings(width=256, heads=4, encoder_layers=4, decoder_layers=6)
+BASE = TrainingSettings(points=(96,), lengths=(64, 128, 200))
+DEFAULT, PAPER = priors.PRESETS["default"], priors.PRESETS["paper"]
+
+# name: what is compared, network, prior, training
+VARIANTS = {
+    "base": ("the reference: canonical, two digits, waves, Muon", SMALL, DEFAULT, BASE),
+    "tokens": ("points as the paper's tokens", replace(SMALL, embedder="tokens"), DEFAULT, BASE),
+    "redundant": ("targets as drawn, not canonical", SMALL, DEFAULT._replace(canonical_target=False), BASE),
+    "fine": ("four-digit mantissa", replace(SMALL, vocabulary="fine"), DEFAULT, BASE),
+    "paper-words": ("sign, four-digit mantissa, exponent", replace(SMALL, vocabulary="paper"), DEFAULT, BASE),
+    "paper-prior": (
+        "the paper's random trees, in canonical units and form",
+        SMALL,
+        PAPER._replace(canonical_units=True, canonical_target=True),
+        BASE,
+    ),
+    "noisy": ("no clean examples", SMALL, DEFAULT._replace(clean_share=0.0, dense_share=0.0), BASE),
+    "cleaner": ("half the examples clean", SMALL, DEFAULT._replace(clean_share=0.5), BASE),
+    "adam": ("AdamW for everything", SMALL, DEFAULT, replace(BASE, muon=False)),
+    "deep": ("6 + 8 layers", replace(SMALL, encoder_layers=6, decoder_layers=8), DEFAULT, BASE),
+    "wide": ("width 384, 4 + 6 layers", replace(SMALL, width=384, heads=6), DEFAULT, BASE),
+    "fast": ("learning rate 2e-3", SMALL, DEFAULT, replace(BASE, learning_rate=2e-3)),
+    "small-batch": ("half the batch", SMALL, DEFAULT, replace(BASE, batch_tokens=60_000)),
+}
+
+
+def register(name: str) -> TrainingSettings:
+    """Make a variant's network and prior known by name; its training settings."""
+    _, network, prior, training = VARIANTS[name]
+    networks.PRESETS[f"variant {name}"] = network
+    priors.PRESETS[f"variant {name}"] = prior
+    return replace(training, network=f"variant {name}", prior=f"variant {name}")
+
+
+def run_variant(name: str, folder: Path, examples: int, cases: int, threads: int) -> None:
+    """Train one variant and write its result."""
+    import torch
+
+    from odefinder.bench import odebench
+    from odefinder.network.model import count_parameters
+    from odefinder.training.loop import Run
+    from odefinder.training.validation import bench_cases, by_group, summary, synthetic_cases, validate
+
+    settings = replace(register(name), threads=threads)
+    per_batch = settings.batch_size(settings.points[0], settings.lengths[0])
+    run = Run(folder / name, settings, resume=True)
+    start = time.perf_counter()
+    steps = max(1, examples // per_batch)
+    speeds: list[float] = []
+    run.train(
+        steps=steps, report=lambda r: (speeds.append(r.examples_per_second), print(name, r, flush=True))
+    )
+    seconds = time.perf_counter() - start
+    start = time.perf_counter()
+    network = run.plain_network()
+    synthetic = validate(network, synthetic_cases(cases))
+    clean = validate(network, bench_cases(odebench()))
+    noisy = validate(network, bench_cases(odebench(), sigma=0.05, rho=0.5))
+    result = {
+        "name": name,
+        "what": VARIANTS[name][0],
+        "parameters": count_parameters(run.network),
+        "examples": run.progress.examples,
+        "seconds": round(seconds, 1),
+        "examples per second": round(sorted(speeds)[len(speeds) // 2]),
+        "device": torch.cuda.get_device_name() if torch.cuda.is_available() else "CPU",
+        "synthetic": summary(synthetic),
+        "synthetic by dimension": by_group(synthetic, 0),
+        "synthetic by noise": by_group(synthetic, 1),
+        "odebench clean": summary(clean),
+        "odebench sigma .05 rho .5": summary(noisy),
+        "validation seconds": round(time.perf_counter() - start, 1),
+    }
+    (folder / f"{name}.json").write_text(json.dumps(result, indent=1))
+
+
+def table(folder: Path) -> str:
+    """All results as a Markdown table."""
+    columns = ["skeleton", "fitted reconstruction", "fitted generalization"]
+    lines = [
+        "| variant | what | M parameters | M examples | examples/s | synthetic: skeleton, rec / gen "
+        "| ODEBench clean | ODEBench noisy |",
+        "|---|---|---|---|---|---|---|---|",
+    ]
+    for path in sorted(folder.glob("*.json")):
+        r = json.loads(path.read_text())
+        cells = ["{}, {} / {}".format(*(r[part][c] for c in columns)) for part in list(r) if part in
+                 ("synthetic", "odebench clean", "odebench sigma .05 rho .5")]  # fmt: skip
+        lines.append(
+            f"| {r['name']} | {r['what']} | {r['parameters'] / 1e6:.1f} | {r['examples'] / 1e6:.2f} "
+            f"| {r['examples per second']} | {' | '.join(cells)} |"
+        )
+    return "\n".join(lines)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--out", type=Path, default=Path("runs/comparisons"))
+    parser.add_argument("--examples", type=int, default=1_500_000)
+    parser.add_argument("--cases", type=int, default=60, help="synthetic validation cases per dimension")
+    parser.add_argument("--only", nargs="*", default=list(VARIANTS), choices=list(VARIANTS))
+    parser.add_argument("--jobs", type=int, default=1, help="variants trained at the same time")
+    parser.add_argument("--threads", type=int, default=4, help="threads that draw examples, per variant")
+    parser.add_argument("--variant", help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    options.out.mkdir(parents=True, exist_ok=True)
+    if options.variant:
+        run_variant(options.variant, options.out, options.examples, options.cases, options.threads)
+        return
+    todo = [name for name in options.only if not (options.out / f"{name}.json").exists()]
+    running: list[subprocess.Popen[bytes]] = []
+    while todo or running:
+        running = [process for process in running if process.poll() is None]
+        while todo and len(running) < options.jobs:
+            name = todo.pop(0)
+            command = [sys.executable, __file__, "--variant", name, "--out", str(options.out)]
+            command += ["--examples", str(options.examples), "--cases", str(options.cases)]
+            command += ["--threads", str(options.threads)]
+            log = (options.out / f"{name}.log").open("wb")
+            running.append(subprocess.Popen(command, stdout=log, stderr=subprocess.STDOUT))
+        time.sleep(1.0)
+    print(table(options.out))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,151 @@
+"""Values and derivatives of a program: f(x), df/dx and df/dconstants.
+
+`eval_system` runs the prefix program as it stands, for single evaluations in compiled code.  Whoever
+evaluates one program often (the integrator) translates it first: see `bytecode.py`.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from odefinder.compiled import compiled
+from odefinder.engine.bytecode import LANES, LAST_STAGE, bytecode, kernel, run, translate, unary
+from odefinder.engine.gradients import gradients
+from odefinder.engine.vectors import zeros
+from odefinder.errors import DataError
+from odefinder.program import ADD, CONST, MUL, POW, VAR, Program, check_system
+
+
+@kernel
+def eval_system(ops: NDArray, values: NDArray, n: int, x: NDArray, stack: NDArray, out: NDArray) -> None:
+    """f(x) of the first n nodes, D expressions one after the other: out[0..D-1].
+
+    One pass from right to left; `stack` needs n places at most.  It never raises: 1/0 is inf, a logarithm,
+    root or fractional power of a negative number is NaN, an overflow is inf.
+    """
+    top = 0
+    for i in range(n - 1, -1, -1):
+        op = ops[i]
+        if op == VAR:
+            stack[top] = x[np.uint64(values[i])]
+            top += 1
+        elif op == CONST:
+            stack[top] = values[i]
+            top += 1
+        elif op == MUL:
+            top -= 1
+            stack[top - 1] *= stack[top]
+        elif op == ADD:
+            top -= 1
+            stack[top - 1] += stack[top]
+        elif op == POW:
+            top -= 1
+            stack[top - 1] = stack[top] ** stack[top - 1]
+        else:
+            stack[top - 1] = unary(op, stack[top - 1])
+    for d in range(top):
+        out[d] = stack[top - 1 - d]
+
+
+@compiled
+def _evaluate(ops: NDArray, values: NDArray, x: NDArray, out: NDArray) -> None:
+    n_points, dimension = x.shape
+    target = bytecode(len(ops), dimension)
+    translate(ops, values, len(ops), dimension, target)
+    for i in range(n_points):
+        for d in range(dimension):
+            target.slots[d * LANES] = x[i, d]
+        run(target, 0)
+        for d in range(dimension):
+            out[i, d] = target.slots[target.roots[d]]
+
+
+@compiled
+def eval_gradients(
+    ops: NDArray,
+    values: NDArray,
+    n: int,
+    x: NDArray,
+    out: NDArray,
+    jacobian: NDArray,
+    constant_gradient: NDArray,
+    constant_component: NDArray,
+) -> None:
+    """f and its derivatives at N points x (N, D) of the first n nodes.
+
+    out (N, D), jacobian (N, D, D): df_i/dx_k; constant_gradient (N, constants): the derivative of the one
+    component that holds the constant; constant_component (constants,): which one that is.
+    """
+    n_points, dimension = x.shape
+    target = bytecode(n, dimension)
+    translate(ops, values, n, dimension, target)
+    n_constants = target.counts[1]
+    adjoint = zeros(len(target.slots))
+    lanes = zeros(dimension * dimension * LANES)
+    constant_component[:] = target.component[:n_constants]
+    for first in range(0, n_points, LAST_STAGE):  # lanes 1 to 6 at once
+        n_lanes = min(LAST_STAGE, n_points - first)
+        for lane in range(1, n_lanes + 1):
+            i = first + lane - 1
+            for d in range(dimension):
+                target.slots[d * LANES + lane] = x[i, d]
+            run(target, lane)
+            for d in range(dimension):
+                out[i, d] = target.slots[target.roots[d] + lane]
+        gradients(target, dimension, adjoint, lanes)
+        for lane in range(1, n_lanes + 1):
+            i = first + lane - 1
+            for d in range(dimension):
+                for k in range(dimension):
+                    jacobian[i, d, k] = lanes[(d * dimension + k) * LANES + lane]
+            for c in range(n_constants):
+                constant_gradient[i, c] = adjoint[(dimension + c) * LANES + lane]
+
+
+class Gradients(NamedTuple):
+    """Values and derivatives of a system at N points."""
+
+    f: NDArray[np.float64]  # (N, D)
+    jacobian: NDArray[np.float64]  # (N, D, D): df_i/dx_k
+    constants: NDArray[np.float64]  # (N, constants): the derivative of the constant's own component
+    components: NDArray[np.int64]  # (constants,): the component that each constant belongs to
+
+
+def evaluate(program: Program, x: NDArray) -> NDArray[np.float64]:
+    """f(x) at every row of x: (N, D) -> (N, D)."""
+    x = _points(program, x)
+    out = np.empty_like(x)
+    _evaluate(program.ops, program.values, x, out)
+    return out
+
+
+def evaluate_gradients(program: Program, x: NDArray) -> Gradients:
+    """f(x) at every row of x, with the derivatives by the variables and by the constants."""
+    x = _points(program, x)
+    n_points, dimension = x.shape
+    n_constants = int(np.count_nonzero(program.ops == CONST))
+    result = Gradients(
+        np.empty_like(x),
+        np.empty((n_points, dimension, dimension)),
+        np.empty((n_points, n_constants)),
+        np.empty(n_constants, dtype=np.int64),
+    )
+    eval_gradients(program.ops, program.values, len(program), x, *result)
+    return result
+
+
+def jacobian(program: Program, x: NDArray) -> NDArray[np.float64]:
+    """df_i/dx_k at one point: (D,) -> (D, D)."""
+    return evaluate_gradients(program, np.asarray(x)[None]).jacobian[0]
+
+
+def _points(program: Program, x: NDArray) -> NDArray[np.float64]:
+    """Points as (N, D), checked against the program."""
+    x = np.ascontiguousarray(x, dtype=np.float64)
+    if x.ndim != 2:
+        raise DataError(f"points must be an array (points, variables), got the shape {x.shape}")
+    check_system(program, x.shape[1])
+    return x

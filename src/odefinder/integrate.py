@@ -1,0 +1,286 @@
+"""Trajectories of a program: one, one with sensitivities, or many different systems at once.
+
+From compiled code call `solve` with the arrays of a `workspace` (see `solver.py`); the functions here are for
+Python.  An ODE that blows up is no error: the `Status` says so, and the rows not reached are NaN.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from odefinder.compiled import compiled
+from odefinder.errors import DataError, SettingsError
+from odefinder.program import ADD, CONST, MUL, POW, VAR, Program, check_system
+from odefinder.solver import (
+    Status,
+    Workspace,
+    sensitivity_workspace,
+    solve,
+    solve_with_sensitivities,
+    workspace,
+)
+
+__all__ = [
+    "Status",
+    "Workspace",
+    "integrate",
+    "integrate_batch",
+    "integrate_with_sensitivities",
+    "sensitivity_workspace",
+    "solve",
+    "solve_with_sensitivities",
+    "workspace",
+]
+
+CHUNKS_PER_THREAD = 8  # more than one, because some systems take much longer than others
+
+
+def integrate(
+    program: Program,
+    x0: ArrayLike,
+    t: ArrayLike,
+    *,
+    rtol: float = 1e-8,
+    atol: float = 1e-10,
+    max_steps: int = 100_000,
+    bound: float = 1e12,
+) -> tuple[NDArray[np.float64], Status]:
+    """States (N, D) at the strictly increasing times t, from x0 at t[0].
+
+    rtol, atol: tolerated error of a step; max_steps: accepted and rejected together; bound: the largest
+    absolute value of a variable that does not yet count as divergence.
+    """
+    _check_settings(rtol, atol, max_steps, bound)
+    x0, t = _check(program, x0, t)
+    out = np.empty((len(t), len(x0)))
+    status = _integrate(program.ops, program.values, x0, t, rtol, atol, max_steps, bound, out)
+    return out, Status(status)
+
+
+def integrate_with_sensitivities(
+    program: Program,
+    x0: ArrayLike,
+    t: ArrayLike,
+    *,
+    constants: bool = True,
+    initial: bool = False,
+    rtol: float = 1e-8,
+    atol: float = 1e-10,
+    max_steps: int = 100_000,
+    bound: float = 1e12,
+) -> tuple[NDArray[np.float64], NDArray[np.float64], Status]:
+    """States (N, D) as of `integrate`, bit for bit, and their derivatives (N, D, P).
+
+    The P parameters are the constants in program order (if `constants`), then the initial values (if
+    `initial`).  The step size follows the states alone, so the derivatives are a little less accurate.
+    """
+    _check_settings(rtol, atol, max_steps, bound)
+    x0, t = _check(program, x0, t)
+    n_parameters = (np.count_nonzero(program.ops == CONST) if constants else 0) + (len(x0) if initial else 0)
+    out = np.empty((len(t), len(x0)))
+    derivatives = np.empty((len(t), len(x0), n_parameters))
+    status = _integrate_with_sensitivities(
+        program.ops,
+        program.values,
+        x0,
+        t,
+        rtol,
+        atol,
+        max_steps,
+        bound,
+        bool(constants),
+        bool(initial),
+        out,
+        derivatives,
+    )
+    return out, derivatives, Status(status)
+
+
+def integrate_batch(
+    programs: Sequence[Program],
+    x0s: Sequence[ArrayLike],
+    ts: Sequence[ArrayLike],
+    *,
+    n_threads: int | None = None,
+    rtol: float = 1e-8,
+    atol: float = 1e-10,
+    max_steps: int = 100_000,
+    bound: float = 1e12,
+) -> list[tuple[NDArray[np.float64], Status]]:
+    """`integrate` for many different systems, each with its own initial values and times.
+
+    n_threads: None for all processors that this process may use.
+    """
+    _check_settings(rtol, atol, max_steps, bound)
+    if not len(programs) == len(x0s) == len(ts):
+        raise DataError(
+            f"one x0 and one t for each program are needed, got {len(programs)} programs, "
+            f"{len(x0s)} initial values and {len(ts)} times"
+        )
+    if n_threads is not None and n_threads < 1:
+        raise SettingsError(f"n_threads must be at least 1 (or None for all processors), got {n_threads}")
+    if not programs:
+        return []
+    checked = [_check(program, x0, t) for program, x0, t in zip(programs, x0s, ts, strict=True)]
+    ops = np.concatenate([program.ops for program in programs])
+    values = np.concatenate([program.values for program in programs])
+    x0_all = np.concatenate([x0 for x0, _ in checked])
+    t_all = np.concatenate([t for _, t in checked])
+    # Column by column: where the nodes, initial values, times and results of a system begin.
+    sizes = [
+        (len(p), len(x0), len(t), len(x0) * len(t)) for p, (x0, t) in zip(programs, checked, strict=True)
+    ]
+    starts = np.zeros((len(programs) + 1, 4), dtype=np.int64)
+    np.cumsum(sizes, axis=0, out=starts[1:])
+    out = np.empty(starts[-1, 3])
+    statuses = np.empty(len(programs), dtype=np.int64)
+
+    def run(first: int, last: int) -> None:
+        chunk = starts[first : last + 1]
+        _integrate_chunk(
+            ops, values, x0_all, t_all, chunk, rtol, atol, max_steps, bound, out, statuses[first:last]
+        )
+
+    if n_threads is None:
+        n_threads = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    n_chunks = 1 if n_threads == 1 else min(len(programs), n_threads * CHUNKS_PER_THREAD)
+    if n_chunks == 1:
+        run(0, len(programs))
+    else:
+        bounds = np.linspace(0, len(programs), n_chunks + 1).astype(int)
+        with ThreadPoolExecutor(n_threads) as pool:
+            list(pool.map(run, bounds[:-1], bounds[1:]))
+    return [
+        (out[starts[i, 3] : starts[i + 1, 3]].reshape(len(t), len(x0)), Status(statuses[i]))
+        for i, (x0, t) in enumerate(checked)
+    ]
+
+
+@compiled
+def _integrate(
+    ops: NDArray,
+    values: NDArray,
+    x0: NDArray,
+    t: NDArray,
+    rtol: float,
+    atol: float,
+    max_steps: int,
+    bound: float,
+    out: NDArray,
+) -> int:
+    work = workspace(len(ops), len(x0))
+    return solve(ops, values, len(ops), x0, t, rtol, atol, max_steps, bound, work, out)
+
+
+@compiled
+def _integrate_with_sensitivities(
+    ops: NDArray,
+    values: NDArray,
+    x0: NDArray,
+    t: NDArray,
+    rtol: float,
+    atol: float,
+    max_steps: int,
+    bound: float,
+    constants: bool,
+    initial: bool,
+    out: NDArray,
+    out_s: NDArray,
+) -> int:
+    work = sensitivity_workspace(len(ops), len(x0), out_s.shape[2])
+    return solve_with_sensitivities(
+        ops, values, len(ops), x0, t, rtol, atol, max_steps, bound, constants, initial, work, out, out_s
+    )
+
+
+@compiled
+def _integrate_chunk(
+    ops: NDArray,
+    values: NDArray,
+    x0: NDArray,
+    t: NDArray,
+    starts: NDArray,
+    rtol: float,
+    atol: float,
+    max_steps: int,
+    bound: float,
+    out: NDArray,
+    statuses: NDArray,
+) -> None:
+    sizes = starts[1:] - starts[:-1]
+    work = workspace(sizes[:, 0].max(), sizes[:, 1].max())
+    for i in range(len(statuses)):
+        nodes, variable, time, result = starts[i]
+        n, dimension, n_times, n_results = sizes[i]
+        statuses[i] = solve(
+            ops[nodes : nodes + n],
+            values[nodes : nodes + n],
+            n,
+            x0[variable : variable + dimension],
+            t[time : time + n_times],
+            rtol,
+            atol,
+            max_steps,
+            bound,
+            work,
+            out[result : result + n_results].reshape(n_times, dimension),
+        )
+
+
+@compiled
+def _is_fine(ops: NDArray, values: NDArray, x0: NDArray, t: NDArray) -> bool:
+    """Whether this can be integrated; the quick way, as it is asked before every integration."""
+    dimension = len(x0)
+    components, missing = 0, 0
+    for i in range(len(ops)):
+        if missing == 0:
+            components += 1
+            missing = 1
+        if ops[i] in (ADD, MUL, POW):
+            missing += 1
+        elif ops[i] == CONST:
+            missing -= 1
+        elif ops[i] == VAR:
+            missing -= 1
+            if values[i] >= dimension:
+                return False
+    if components != dimension or missing != 0 or len(t) == 0:
+        return False
+    for i in range(1, len(t)):
+        if not t[i] > t[i - 1]:
+            return False
+    return bool(np.isfinite(x0).all() and np.isfinite(t).all())
+
+
+def _check(program: Program, x0: ArrayLike, t: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Initial values and times as arrays; an error that says what to do where they cannot be used."""
+    x0 = np.ascontiguousarray(x0, dtype=np.float64)
+    t = np.ascontiguousarray(t, dtype=np.float64)
+    if x0.ndim != 1 or t.ndim != 1:
+        raise DataError(
+            f"initial values and times must be lists of numbers, got the shapes {x0.shape} and {t.shape}"
+        )
+    if _is_fine(program.ops, program.values, x0, t):
+        return x0, t
+    if not np.isfinite(x0).all():
+        raise DataError("the initial values contain NaN or infinity; give a finite number for each variable")
+    if len(t) == 0:
+        raise DataError("there are no times; give at least the time of the initial values")
+    if not np.isfinite(t).all():
+        raise DataError("the times contain NaN or infinity; remove these points")
+    if not (np.diff(t) > 0).all():
+        raise DataError("the times must increase strictly; sort them and remove repeated ones")
+    check_system(program, len(x0))
+    raise DataError("the program is not complete; make it with make_program")
+
+
+def _check_settings(rtol: float, atol: float, max_steps: int, bound: float) -> None:
+    if not (0 <= rtol < 1 and 0 < atol < np.inf):
+        raise SettingsError(f"rtol must be in [0, 1) and atol positive, got {rtol} and {atol}")
+    if max_steps < 1 or not bound > 0:
+        raise SettingsError(f"max_steps and bound must be positive, got {max_steps} and {bound}")

@@ -1,0 +1,317 @@
+"""Programs -> formulas to read: plain text, LaTeX and NumPy source.
+
+One walk serves all three.  It goes through the prefix program from right to left with a stack, as the
+evaluation does, so that no nesting is too deep.  Each place of the stack is a sum of terms; a term is a sign
+and the factors above and below its fraction bar.  So `add(x, mul(-1, inv(y)))` comes out as `x - 1/y`.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from odefinder.drafts import operator_value
+from odefinder.errors import ExpressionError, SettingsError
+from odefinder.program import (
+    ADD,
+    ARITY,
+    CONST,
+    COS,
+    CUBE,
+    EXP,
+    INV,
+    MUL,
+    POW,
+    POW4,
+    POW5,
+    SIN,
+    SQUARE,
+    TAN,
+    TANH,
+    VAR,
+    Program,
+    operator,
+)
+
+_WHOLE_POWERS = {SQUARE: "2", CUBE: "3", POW4: "4", POW5: "5"}
+
+
+@dataclass(frozen=True)
+class _Factor:
+    """Text that can be multiplied as it is."""
+
+    text: str
+    bare: str  # the same without outer parentheses
+    atomic: bool = True  # may also be raised to a power as it is
+    number: bool = False
+    opcode: int = VAR
+
+
+@dataclass(frozen=True)
+class _Term:
+    above: tuple[_Factor, ...]
+    below: tuple[_Factor, ...] = ()
+    negative: bool = False
+
+
+_Sum = tuple[_Term, ...]
+_ONE = "1"
+
+
+class _Text:
+    """How factors, fractions and powers look in plain text."""
+
+    power = "{0}^{1}"
+    folds = False  # whether a part without variables is written as its value
+
+    def __init__(self, digits: int | None):
+        if digits is not None and not 1 <= digits <= 17:
+            raise SettingsError(f"digits must be between 1 and 17 (or None for all), not {digits}")
+        self.digits = digits
+
+    def name(self, name: str) -> _Factor:
+        return _Factor(name, name)
+
+    def number(self, value: float) -> _Factor:
+        """A number without its sign."""
+        text = short_number(abs(value), self.digits)
+        return _Factor(text, text, number=True)
+
+    def group(self, text: str) -> str:
+        return f"({text})"
+
+    def call(self, opcode: int, argument: str) -> _Factor:
+        text = f"{operator(opcode).name}({argument})"
+        return _Factor(text, text, opcode=opcode)
+
+    def raised(self, base: _Factor, exponent: str, simple: bool) -> str:
+        return self.power.format(base.text, exponent if simple else self.group(exponent))
+
+    def product(self, factors: Sequence[_Factor]) -> str:
+        return "*".join(factor.text for factor in factors) or _ONE
+
+    def term(self, term: _Term) -> str:
+        """The term without its sign."""
+        above = self.product(term.above)
+        if not term.below:
+            return above
+        below = self.product(term.below)
+        return f"{above}/{below if len(term.below) == 1 else self.group(below)}"
+
+    def sum(self, terms: _Sum) -> str:
+        # 1 - x rather than -x + 1
+        first = next((i for i, term in enumerate(terms) if not term.negative), 0)
+        ordered = (terms[first], *terms[:first], *terms[first + 1 :])
+        text = ("-" if ordered[0].negative else "") + self.term(ordered[0])
+        return text + "".join((" - " if term.negative else " + ") + self.term(term) for term in ordered[1:])
+
+
+class _Python(_Text):
+    """NumPy source; a part without variables is one number, for Python's own 1/0 would raise."""
+
+    power = "{0}**{1}"
+    folds = True
+
+    def number(self, value: float) -> _Factor:
+        if math.isfinite(value) and value != 0.0:
+            return super().number(value)
+        # The whole number -0 would be 0.
+        text = "0.0" if value == 0.0 else "np.nan" if math.isnan(value) else "np.inf"
+        return _Factor(text, text, number=True)
+
+    def call(self, opcode: int, argument: str) -> _Factor:
+        text = operator(opcode).numpy.format(argument)
+        return _Factor(text, text, opcode=opcode)
+
+
+class _Latex(_Text):
+    """LaTeX for mathematics mode."""
+
+    def name(self, name: str) -> _Factor:
+        text = latex_name(name)
+        return _Factor(text, text)
+
+    def number(self, value: float) -> _Factor:
+        text = short_number(abs(value), self.digits)
+        mantissa, _, exponent = text.partition("e")
+        if exponent:
+            power = f"10^{{{exponent}}}"
+            text = power if mantissa == _ONE else rf"{mantissa} \cdot {power}"
+        return _Factor(text, text, atomic=not exponent, number=True)
+
+    def group(self, text: str) -> str:
+        return rf"\left({text}\right)"
+
+    def call(self, opcode: int, argument: str) -> _Factor:
+        text = operator(opcode).latex.format(argument)
+        return _Factor(text, text, atomic=opcode != EXP, opcode=opcode)
+
+    def raised(self, base: _Factor, exponent: str, simple: bool) -> str:
+        if base.opcode in (SIN, COS, TAN, TANH) and exponent in _WHOLE_POWERS.values():
+            function, argument = base.text.split(r"\left(", 1)
+            return rf"{function}^{{{exponent}}}\left({argument}"
+        return operator(POW).latex.format(base.text, exponent)
+
+    def product(self, factors: Sequence[_Factor]) -> str:
+        text = factors[0].text if factors else _ONE
+        for factor in factors[1:]:
+            # Two numbers side by side would read as one.
+            text += (r" \cdot " if factor.text[0].isdigit() else " ") + factor.text
+        return text
+
+    def term(self, term: _Term) -> str:
+        if not term.below:
+            return self.product(term.above)
+        # The bar already holds a single sum together.
+        above, below = (
+            factors[0].bare if len(factors) == 1 else self.product(factors)
+            for factors in (term.above, term.below)
+        )
+        return rf"\frac{{{above}}}{{{below}}}"
+
+
+def to_text(component: Program, variables: Sequence[str], digits: int | None = None) -> str:
+    """Readable text that `parse` reads back; without `digits`, the numbers are exact."""
+    return _write(component, variables, _Text(digits))
+
+
+def to_latex(component: Program, variables: Sequence[str], digits: int | None = None) -> str:
+    """LaTeX for mathematics mode."""
+    return _write(component, variables, _Latex(digits))
+
+
+def to_python(component: Program, variables: Sequence[str]) -> str:
+    """NumPy source (with `import numpy as np`), all digits; the variables may be any source, as `x[0]`."""
+    return _write(component, variables, _Python(None))
+
+
+def _write(component: Program, variables: Sequence[str], style: _Text) -> str:
+    if len(component.components()) != 1:
+        raise ExpressionError("only single expressions can be written; take the system's components()")
+    stack: list[tuple[_Sum, float | None]] = []  # with the value, where there is no variable inside
+    for op, value in zip(component.ops[::-1].tolist(), component.values[::-1].tolist(), strict=True):
+        arguments = [stack.pop() for _ in range(ARITY[op])]
+        constants = [constant for _, constant in arguments if constant is not None]
+        if op == CONST:
+            stack.append((_number(value, style), value))
+        elif op == VAR:
+            if int(value) >= len(variables):
+                raise ExpressionError(f"variable number {int(value)} has no name; {len(variables)} are given")
+            stack.append(((_Term((style.name(variables[int(value)]),)),), None))
+        elif style.folds and len(constants) == len(arguments):
+            value = operator_value(op, *constants)
+            stack.append((_number(value, style), value))
+        else:
+            stack.append((_combined(op, [terms for terms, _ in arguments], style), None))
+    return style.sum(stack[0][0])
+
+
+def _number(value: float, style: _Text) -> _Sum:
+    negative = math.copysign(1.0, value) < 0 and not math.isnan(value)
+    return (_Term((style.number(value),), negative=negative),)
+
+
+def _combined(op: int, arguments: list[_Sum], style: _Text) -> _Sum:
+    """What an operator makes of its arguments."""
+    if op == ADD:
+        return arguments[0] + arguments[1]
+    if op == MUL:
+        return _product(arguments[0], arguments[1], style)
+    if op == INV:
+        return (_inverse(arguments[0], style),)
+    if op == POW or op in _WHOLE_POWERS:
+        base = _as_factor(arguments[0], style)
+        if not base.atomic:
+            base = _Factor(style.group(base.bare), base.bare)
+        exponent = _WHOLE_POWERS[op] if op != POW else style.sum(arguments[1])
+        simple = op != POW or _is_simple(arguments[1])
+        text = style.raised(base, exponent, simple)
+        return (_Term((_Factor(text, text, atomic=False),)),)
+    return (_Term((style.call(op, style.sum(arguments[0])),)),)
+
+
+def _is_simple(terms: _Sum) -> bool:
+    """One atom without a sign."""
+    term = terms[0]
+    return len(terms) == 1 and not term.negative and not term.below and _is_atom(term)
+
+
+def _is_atom(term: _Term) -> bool:
+    return len(term.above) == 1 and term.above[0].atomic
+
+
+def _as_factor(terms: _Sum, style: _Text) -> _Factor:
+    """The sum as one factor, in parentheses where needed."""
+    term = terms[0]
+    if len(terms) == 1 and not term.negative and not term.below and len(term.above) == 1:
+        return term.above[0]
+    text = style.sum(terms)
+    return _Factor(style.group(text), text)
+
+
+def _single(terms: _Sum, style: _Text) -> _Term:
+    """The sum as one term, in parentheses where needed."""
+    return terms[0] if len(terms) == 1 else _Term((_as_factor(terms, style),))
+
+
+def _product(a: _Sum, b: _Sum, style: _Text) -> _Sum:
+    for one, other in ((a, b), (b, a)):
+        if _is_one(one):
+            if not one[0].negative:
+                return other
+            term = _single(other, style)
+            return (_Term(term.above, term.below, not term.negative),)
+    s, t = _single(a, style), _single(b, style)
+    above = sorted(s.above + t.above, key=lambda factor: not factor.number)  # numbers first
+    if len(above) > 1:
+        above = [factor for factor in above if factor.text != _ONE] or above[:1]
+    return (_Term(tuple(above), s.below + t.below, s.negative != t.negative),)
+
+
+def _is_one(terms: _Sum) -> bool:
+    return len(terms) == 1 and not terms[0].below and [f.text for f in terms[0].above] == [_ONE]
+
+
+def _inverse(terms: _Sum, style: _Text) -> _Term:
+    term = _single(terms, style)
+    if term.below:  # 1/(x/y) stays what it is: where y is 0, y/x is something else
+        return _Term((), (_as_factor(terms, style),))
+    return _Term((), term.above, term.negative)
+
+
+def short_number(value: float, digits: int | None) -> str:
+    """0.5, 12, 1.5e-7: with all digits that matter, or rounded to so many."""
+    text = repr(float(value)) if digits is None else f"{value:.{digits}g}"
+    mantissa, _, exponent = text.partition("e")
+    return mantissa.removesuffix(".0") + (f"e{int(exponent)}" if exponent else "")
+
+
+_GREEK = re.compile(
+    "alpha|beta|gamma|delta|epsilon|zeta|eta|theta|iota|kappa|lambda|mu|nu|xi|pi|rho|sigma|tau|upsilon|phi|chi|"
+    "psi|omega|Gamma|Delta|Theta|Lambda|Xi|Pi|Sigma|Upsilon|Phi|Psi|Omega"
+)
+_SUBSCRIPTS = str.maketrans("₀₁₂₃₄₅₆₇₈₉", "0123456789")
+
+
+def latex_name(name: str) -> str:
+    r"""x0 and x_0 -> x_{0}, beta and β -> \beta, prey -> \mathrm{prey}."""
+    name = name.translate(_SUBSCRIPTS)
+    match = re.fullmatch(r"(.*?[^\d_])_?(\d+)", name) or re.fullmatch(r"(.*?[^_])_(.+)", name)
+    base, subscript = match.groups() if match else (name, "")
+    return _latex_word(base) + (f"_{{{_latex_word(subscript)}}}" if subscript else "")
+
+
+def _latex_word(word: str) -> str:
+    if len(word) == 1 and unicodedata.name(word, "").startswith("GREEK"):
+        _, size, _, letter, *_ = [*unicodedata.name(word).split(), *[""] * 4]
+        letter = letter.lower().replace("lamda", "lambda")
+        word = letter.capitalize() if size == "CAPITAL" else letter
+    if _GREEK.fullmatch(word):
+        return "\\" + word
+    if len(word) == 1 or word.isdigit():
+        return word
+    escaped = word.replace("_", r"\_")
+    return rf"\mathrm{{{escaped}}}"

@@ -1,0 +1,156 @@
+"""Examples on disk: one Parquet file with a row an example, every list trimmed to its real length.
+
+    dimension, n_trajectories, tries, sigma, rho    numbers
+    family                                          text
+    times, trajectory     (points,)                 time of each observed point, number of its trajectory
+    states                (points, dimension)       list of points, each a list of its variables
+    starts                (trajectories, dimension) clean states at each trajectory's first observed time
+    ops, values           (nodes,)                  the system as a prefix program (see `program.py`)
+    tokens                (length,)                 the same as target ids of the manifest's vocabulary
+
+In pandas `np.stack(row["states"])` is the array (points, dimension); in polars
+`frame.explode("times", "states", "trajectory")` has one row a point.  What was drawn for the examples
+of a shard, and their statistics, are in the file's own metadata.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import uuid
+from pathlib import Path
+from types import ModuleType
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from odefinder.errors import DataError, MissingExtraError
+from odefinder.prior.examples import (
+    EXAMPLE,
+    MAX_POINTS,
+    MAX_PROGRAM,
+    MAX_TOKENS,
+    MAX_TRAJECTORIES,
+    Examples,
+)
+from odefinder.prior.families import FAMILY_NAMES
+from odefinder.prior.statistics import Statistics
+from odefinder.tokens import MAX_DIMENSION
+
+if TYPE_CHECKING:
+    import pyarrow
+
+_NUMBERS = ("dimension", "n_trajectories", "tries", "sigma", "rho")
+# List columns: the field, the field with its length, and the longest there can be.
+_LISTS = (
+    ("times", "n_points", MAX_POINTS),
+    ("trajectory", "n_points", MAX_POINTS),
+    ("ops", "n_nodes", MAX_PROGRAM),
+    ("values", "n_nodes", MAX_PROGRAM),
+    ("tokens", "n_tokens", MAX_TOKENS),
+)
+_NESTED = (("states", "n_points", MAX_POINTS), ("starts", "n_trajectories", MAX_TRAJECTORIES))
+_METADATA_KEY = b"odefinder"
+TEMPORARY = ".tmp"  # how the name of an unfinished file ends
+
+
+def arrow() -> tuple[ModuleType, ModuleType]:
+    """pyarrow and pyarrow.parquet, or an error that says how to get them."""
+    try:
+        import pyarrow
+        import pyarrow.parquet
+    except ImportError:
+        raise MissingExtraError("Reading and writing Parquet files", "parquet") from None
+    return pyarrow, pyarrow.parquet
+
+
+def _offsets(lengths: NDArray[np.integer]) -> NDArray[np.int32]:
+    """Where each list begins in the flat values, and the end of the last one."""
+    return np.concatenate([[0], np.cumsum(lengths)]).astype(np.int32)
+
+
+def _inside(lengths: NDArray[np.integer], longest: int) -> NDArray[np.bool_]:
+    """(examples, longest): which entries are real."""
+    inside: NDArray[np.bool_] = np.arange(longest) < lengths[:, None]
+    return inside
+
+
+def _inside_both(examples: Examples, length: str, longest: int) -> NDArray[np.bool_]:
+    """(examples, longest, MAX_DIMENSION): which entries of a field with one row a point are real."""
+    rows = _inside(examples[length], longest)[:, :, None]
+    inside: NDArray[np.bool_] = rows & _inside(examples["dimension"], MAX_DIMENSION)[:, None, :]
+    return inside
+
+
+def to_table(examples: Examples) -> pyarrow.Table:
+    """Examples as an Arrow table."""
+    pa, _ = arrow()
+    columns = {name: pa.array(examples[name]) for name in _NUMBERS}
+    columns["family"] = pa.DictionaryArray.from_arrays(pa.array(examples["family"]), list(FAMILY_NAMES))
+    for name, length, longest in _LISTS:
+        flat = examples[name][_inside(examples[length], longest)]
+        columns[name] = pa.ListArray.from_arrays(_offsets(examples[length]), flat)
+    for name, length, longest in _NESTED:
+        flat = examples[name][_inside_both(examples, length, longest)]
+        rows = np.repeat(examples["dimension"].astype(np.int64), examples[length])
+        inner = pa.ListArray.from_arrays(_offsets(rows), flat)
+        columns[name] = pa.ListArray.from_arrays(_offsets(examples[length]), inner)
+    return pa.table(columns)
+
+
+def from_table(table: pyarrow.Table) -> Examples:
+    """The examples of a table; what is not used of the records is zero."""
+    examples = np.zeros(table.num_rows, EXAMPLE)
+    column = {name: table[name].combine_chunks() for name in table.column_names}
+    for name in _NUMBERS:
+        examples[name] = column[name].to_numpy(zero_copy_only=False)
+    family = column["family"]
+    codes = np.array([FAMILY_NAMES.index(name) for name in family.dictionary.to_pylist()], np.int8)
+    examples["family"] = codes[family.indices.to_numpy(zero_copy_only=False)]
+    for name, length, longest in _LISTS:
+        examples[length] = column[name].value_lengths().to_numpy(zero_copy_only=False)
+        examples[name][_inside(examples[length], longest)] = column[name].flatten().to_numpy()
+    for name, length, longest in _NESTED:
+        flat = column[name].flatten().flatten().to_numpy()
+        examples[name][_inside_both(examples, length, longest)] = flat
+    return examples
+
+
+def write_table(path: Path, table: pyarrow.Table, statistics: Statistics) -> None:
+    """Write a shard.  It has its name only when it is complete, whenever this process is killed."""
+    _, parquet = arrow()
+    metadata = {_METADATA_KEY: json.dumps(statistics.to_dict())}
+    temporary = path.with_name(f".{path.name}.{uuid.uuid4().hex}{TEMPORARY}")
+    try:
+        parquet.write_table(
+            table.replace_schema_metadata(metadata), temporary, compression="zstd", use_dictionary=["family"]
+        )
+        os.replace(temporary, path)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def shard_statistics(path: Path, rows: int) -> Statistics | None:
+    """The statistics that a shard carries, or None unless it is complete with so many rows."""
+    pa, parquet = arrow()
+    try:
+        footer = parquet.read_metadata(path)
+        if footer.num_rows != rows:
+            return None
+        return Statistics.from_dict(json.loads(footer.metadata[_METADATA_KEY]))
+    except (OSError, pa.ArrowInvalid, KeyError, TypeError, ValueError):
+        return None
+
+
+def read_shard(path: str | os.PathLike[str]) -> Examples:
+    """The examples of one shard, exactly as they were drawn."""
+    pa, parquet = arrow()
+    try:
+        return from_table(parquet.read_table(path))
+    except FileNotFoundError:
+        raise DataError(f"there is no file {path}") from None
+    except (OSError, pa.ArrowInvalid, KeyError) as problem:
+        raise DataError(
+            f"{path} is no complete shard ({problem}); delete it and run the same `odefinder generate` again"
+        ) from None

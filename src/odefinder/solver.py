@@ -1,0 +1,229 @@
+"""The compiled integrator: adaptive steps, dense output at any times, status instead of exceptions.
+
+The state is advanced first; only when a step is accepted do the sensitivities follow over the same step, so
+the states do not depend on whether sensitivities are computed, and rejected steps cost nothing extra.
+"""
+
+from __future__ import annotations
+
+import math
+from enum import IntEnum
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from odefinder.compiled import compiled
+from odefinder.engine.bytecode import LANES, LAST_STAGE, Bytecode, bytecode, kernel, translate
+from odefinder.engine.dormand_prince import attempt_step, best_factor, dense_weights, first_step
+from odefinder.engine.sensitivities import Sensitivities, advance, fits, interpolate, sensitivities, start
+
+
+class Status(IntEnum):
+    """How an integration ended."""
+
+    OK = 0
+    DIVERGED = 1
+    TOO_MANY_STEPS = 2
+    STEP_TOO_SMALL = 3
+    NOT_FINITE = 4
+
+    @property
+    def message(self) -> str:
+        """What happened, for the user."""
+        return _MESSAGES[self]
+
+
+_MESSAGES = {
+    Status.OK: "The integration reached the last time.",
+    Status.DIVERGED: "A variable grew beyond the bound: the solution seems to blow up in finite time.",
+    Status.TOO_MANY_STEPS: (
+        "The number of steps was used up: the system is stiff or the time span is long. "
+        "Raise max_steps, loosen rtol or integrate over a shorter time."
+    ),
+    Status.STEP_TOO_SMALL: (
+        "The step became too small for the precision of the time: the solution runs into a singularity "
+        "or leaves the domain of the formula (a root or logarithm of a negative number)."
+    ),
+    Status.NOT_FINITE: "The formula has no finite value at the initial values.",
+}
+# Plain integers for the compiled code.
+_OK, _DIVERGED, _TOO_MANY_STEPS = int(Status.OK), int(Status.DIVERGED), int(Status.TOO_MANY_STEPS)
+_STEP_TOO_SMALL, _NOT_FINITE = int(Status.STEP_TOO_SMALL), int(Status.NOT_FINITE)
+
+SHRINK_MOST, GROW_MOST = 0.2, 10.0
+SHRINK_NOT_FINITE = 0.25
+EPSILON = 2.220446049250313e-16
+
+
+class Workspace(NamedTuple):
+    """Everything an integration writes to; reused from one system to the next."""
+
+    target: Bytecode
+    state: NDArray[np.float64]  # (max_dimension,)
+    weights: NDArray[np.float64]  # (LANES,): of the dense output
+    sensitivities: Sensitivities
+    nothing: NDArray[np.float64]  # (0, 0, 0): in place of the sensitivities, where none are asked for
+
+
+@compiled
+def workspace(max_nodes: int, max_dimension: int) -> Workspace:
+    """Work arrays of `solve`, for systems of at most so many nodes and variables."""
+    return Workspace(
+        bytecode(max_nodes, max_dimension),
+        np.empty(max_dimension),
+        np.empty(LANES),
+        sensitivities(0, 0, 0),
+        np.empty((0, 0, 0)),
+    )
+
+
+@compiled
+def sensitivity_workspace(max_nodes: int, max_dimension: int, max_parameters: int) -> Workspace:
+    """Work arrays of `solve_with_sensitivities`, for at most so many parameters (columns)."""
+    return Workspace(
+        bytecode(max_nodes, max_dimension),
+        np.empty(max_dimension),
+        np.empty(LANES),
+        sensitivities(max_nodes, max_dimension, max_parameters),
+        np.empty((0, 0, 0)),
+    )
+
+
+@kernel
+def _solve(
+    ops: NDArray,
+    values: NDArray,
+    n: int,
+    x0: NDArray,
+    t: NDArray,
+    rtol: float,
+    atol: float,
+    max_steps: int,
+    bound: float,
+    constants: bool,
+    initial: bool,
+    work: Workspace,
+    out: NDArray,
+    out_s: NDArray,
+) -> int:
+    dimension, n_times = len(x0), len(t)
+    target, state = work.target, work.state
+    if n > len(target.code) or dimension > len(state):
+        raise ValueError("the workspace is too small for this system")
+    k, roots = target.slots, target.roots
+
+    out[:] = np.nan
+    translate(ops, values, n, dimension, target)
+    n_constants = target.counts[1] if constants else 0
+    n_columns = n_constants + (dimension if initial else 0)
+    with_sensitivities = n_columns > 0
+    if with_sensitivities:
+        if n_columns != out_s.shape[2] or not fits(work.sensitivities, dimension, n_columns):
+            raise ValueError("the workspace or the output does not fit the number of parameters")
+        out_s[:] = np.nan
+        start(dimension, n_columns, n_constants, work.sensitivities, out_s[0])
+
+    for d in range(dimension):
+        out[0, d] = x0[d]
+        state[d] = x0[d]
+        k[roots[d]] = 0.0
+    if n_times == 1:
+        return _OK
+
+    # The first pass is a step of no length: it fills all stages with the values at the start.
+    now = new = t[0]
+    end = t[n_times - 1]
+    length, h, grow = 0.0, 0.0, GROW_MOST
+    row = 1
+    steps = 0
+    while True:
+        error = attempt_step(target, state, dimension, length, rtol, atol)
+        if error <= 1.0:
+            if with_sensitivities:
+                advance(target, dimension, n_columns, n_constants, length, work.sensitivities)
+            while row < n_times and t[row] <= new:
+                w = work.weights
+                dense_weights((t[row] - now) / length, w)
+                for d in range(dimension):
+                    i = roots[d]
+                    change = w[0] * k[i] + w[2] * k[i + 2] + w[3] * k[i + 3]
+                    change += w[4] * k[i + 4] + w[5] * k[i + 5] + w[6] * k[i + 6]
+                    x = state[d] + length * change
+                    if not abs(x) <= bound:
+                        out[row] = np.nan
+                        return _DIVERGED
+                    out[row, d] = x
+                if with_sensitivities:
+                    interpolate(work.sensitivities, dimension, n_columns, length, w, row, out_s)
+                row += 1
+            if row == n_times:
+                return _OK
+            for d in range(dimension):
+                x = k[d * LANES + LAST_STAGE]
+                if not abs(x) <= bound:
+                    return _DIVERGED
+                state[d] = x
+                k[roots[d]] = k[roots[d] + LAST_STAGE]
+            now = new
+            if steps == 0:
+                h = first_step(target, state, dimension, end - now, rtol, atol)
+            else:
+                h = length * (min(grow, best_factor(error)) if error > 0.0 else grow)
+                grow = GROW_MOST
+        elif steps == 0:
+            return _NOT_FINITE
+        else:
+            h = length * (max(SHRINK_MOST, best_factor(error)) if math.isfinite(error) else SHRINK_NOT_FINITE)
+            grow = 1.0  # the next accepted step may not grow
+
+        if steps == max_steps:
+            return _TOO_MANY_STEPS
+        steps += 1
+        # Below ten units in the last place of the time, t + h makes no sense.
+        if not h >= 10.0 * EPSILON * max(abs(now), 1e-8 * (end - t[0])):
+            return _STEP_TOO_SMALL
+        new = min(now + h, end)
+        length = new - now
+
+
+@kernel
+def solve(
+    ops: NDArray,
+    values: NDArray,
+    n: int,
+    x0: NDArray,
+    t: NDArray,
+    rtol: float,
+    atol: float,
+    max_steps: int,
+    bound: float,
+    work: Workspace,
+    out: NDArray,
+) -> int:
+    """States at the strictly increasing times t to out (N, D), rows not reached NaN; the `Status` code."""
+    return _solve(ops, values, n, x0, t, rtol, atol, max_steps, bound, False, False, work, out, work.nothing)
+
+
+@kernel
+def solve_with_sensitivities(
+    ops: NDArray,
+    values: NDArray,
+    n: int,
+    x0: NDArray,
+    t: NDArray,
+    rtol: float,
+    atol: float,
+    max_steps: int,
+    bound: float,
+    constants: bool,
+    initial: bool,
+    work: Workspace,
+    out: NDArray,
+    out_s: NDArray,
+) -> int:
+    """As `solve`, and dx/dp to out_s (N, D, P): P the constants, if asked, then the initial values, if asked.
+
+    `work` comes from `sensitivity_workspace`.
+    """
+    return _solve(ops, values, n, x0, t, rtol, atol, max_steps, bound, constants, initial, work, out, out_s)

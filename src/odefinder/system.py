@@ -1,0 +1,391 @@
+"""The result of a fit, and the way in for known equations: a system of ODEs as an object."""
+
+from __future__ import annotations
+
+import json
+import keyword
+import re
+import sys
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from odefinder.errors import DataError, ExpressionError, SettingsError
+from odefinder.expression import check_names, parse
+from odefinder.printing import latex_name, to_latex, to_python, to_text
+from odefinder.program import (
+    CONST,
+    OPCODE_BY_NAME,
+    VAR,
+    Program,
+    check_system,
+    concatenate,
+    make_program,
+    operator,
+)
+
+FORMAT, VERSION = "odefinder system", 1
+
+
+class SimulationWarning(UserWarning):
+    """A simulation that could not reach the last time."""
+
+
+class StiffnessWarning(UserWarning):
+    """A simulation that needed the slower method for stiff systems."""
+
+
+@dataclass(frozen=True, repr=False)
+class ODESystem:
+    """dx/dt = f(x): a program with one expression a variable, and the variables' names.
+
+    >>> system = ODESystem.from_text("x' = a*x - x*y; y' = x*y - y", constants={"a": 0.5})
+    >>> print(system)
+    x' = 0.5*x - x*y
+    y' = x*y - y
+    """
+
+    program: Program
+    variables: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "variables", check_names(self.variables))
+        if not self.variables:
+            raise ExpressionError("a system needs at least one variable")
+        check_system(self.program, len(self.variables))
+
+    # ------------------------------------------------------------------------------------ constructors
+
+    @classmethod
+    def from_text(
+        cls,
+        equations: Sequence[str] | Mapping[str, str] | str,
+        variables: Sequence[str] | None = None,
+        constants: Mapping[str, float] | None = None,
+    ) -> ODESystem:
+        """A system from right-hand sides, from a mapping variable -> right-hand side, or from lines.
+
+        Lines look like `x' = a*x - b*x*y` or `dx/dt = ...`; a semicolon also ends a line, # begins a comment.
+        Where left-hand sides are given, they name the variables (`variables` then only sets the order).
+        """
+        names, right_sides = _sorted_equations(_read_equations(equations), variables)
+        programs = []
+        for name, right_side in zip(names, right_sides, strict=True):
+            try:
+                programs.append(parse(right_side, names, constants))
+            except ExpressionError as error:
+                raise ExpressionError(f"in the equation of {name}: {error}") from None
+        return cls(concatenate(programs), names)
+
+    @classmethod
+    def from_sympy(
+        cls, expressions: Sequence[Any] | Mapping[Any, Any], variables: Sequence[Any] | None = None
+    ) -> ODESystem:
+        """A system from SymPy right-hand sides; variables (or a mapping's keys) are symbols or names."""
+        from odefinder.symbolic import from_sympy
+
+        pairs: list[tuple[str | None, Any]] = [(None, expression) for expression in expressions]
+        if isinstance(expressions, Mapping):
+            pairs = [(str(name), expression) for name, expression in expressions.items()]
+        given = None if variables is None else [str(variable) for variable in variables]
+        names, right_sides = _sorted_equations(pairs, given)
+        return cls(concatenate([from_sympy(expression, names) for expression in right_sides]), names)
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> ODESystem:
+        """The system that `to_dict` described."""
+        if not isinstance(data, Mapping) or data.get("format") != FORMAT:
+            raise DataError(f'this is not a saved system: it lacks the entry "format": "{FORMAT}"')
+        version = data.get("version")
+        if isinstance(version, int) and version > VERSION:
+            raise DataError(
+                f"the system was saved in version {version} of the format, and this odefinder reads up to "
+                f"version {VERSION}: update odefinder"
+            )
+        if version != VERSION:
+            raise DataError(f"the saved system is damaged: its version is {version!r}")
+        for key in ("variables", "program"):
+            if not isinstance(data.get(key), list):
+                raise DataError(f"the saved system is damaged: its {key!r} is not a list")
+        ops, values = zip(*map(_read_node, data["program"]), strict=True) if data["program"] else ((), ())
+        return cls(make_program(ops, values), tuple(data["variables"]))
+
+    @classmethod
+    def from_json(cls, text: str) -> ODESystem:
+        """The system that `to_json` described."""
+        try:
+            data = json.loads(text)
+        except (ValueError, RecursionError) as error:
+            raise DataError(f"this is not JSON, or it is damaged: {error}") from None
+        return cls.from_dict(data)
+
+    @classmethod
+    def load(cls, path: str | Path) -> ODESystem:
+        """The system in a file that `save` wrote."""
+        try:
+            return cls.from_json(Path(path).read_bytes().decode("utf-8"))
+        except (DataError, ExpressionError, UnicodeDecodeError) as error:
+            raise DataError(f"cannot read {path}: {error}") from None
+
+    # ------------------------------------------------------------------------------------ values
+
+    @property
+    def dimension(self) -> int:
+        """The number of variables."""
+        return len(self.variables)
+
+    @property
+    def complexity(self) -> int:
+        """Operators, variables and constants, counted over all equations."""
+        return self.program.complexity
+
+    @property
+    def constants(self) -> NDArray[np.float64]:
+        """The values of the constants, in the order of the program."""
+        return self.program.constants
+
+    def derivative(self, x: ArrayLike) -> NDArray[np.float64]:
+        """f(x) at one point, (D,) -> (D,), or at several, (N, D) -> (N, D)."""
+        from odefinder.evaluate import evaluate
+
+        points = _numbers(x, "x")
+        if points.ndim not in (1, 2) or points.shape[-1] != self.dimension:
+            raise DataError(
+                f"x has shape {points.shape}; give one point as ({self.dimension},) or several as "
+                f"(N, {self.dimension}), with the variables in the order {', '.join(self.variables)}"
+            )
+        return evaluate(self.program, points.reshape(-1, self.dimension)).reshape(points.shape)
+
+    def simulate(
+        self,
+        x0: ArrayLike,
+        t: ArrayLike,
+        *,
+        rtol: float = 1e-8,
+        atol: float = 1e-10,
+        max_steps: int = 100_000,
+    ) -> NDArray[np.float64]:
+        """The trajectory (N, D) at the times t, from x0 at t[0].
+
+        Where the solution does not exist the rows are NaN, and a `SimulationWarning` says why.  A stiff
+        system is handed to an implicit method, with a `StiffnessWarning`.
+        """
+        from odefinder.integrate import Status, integrate
+
+        start, times = self._initial_values(x0), _increasing_times(t)
+        for name, value in (("rtol", rtol), ("atol", atol), ("max_steps", max_steps)):
+            if not 0 < value < np.inf:
+                raise SettingsError(f"{name} must be positive and finite, not {value!r}")
+        x, status = integrate(self.program, start, times, rtol=rtol, atol=atol, max_steps=max_steps)
+        if status in (Status.TOO_MANY_STEPS, Status.STEP_TOO_SMALL):
+            from odefinder.stiff import METHOD, integrate_stiff
+
+            by_implicit, implicit_status = integrate_stiff(
+                self.program, start, times, rtol, atol, max_evaluations=max_steps
+            )
+            # Near a singularity both fail; only what the implicit method does better is stiffness.
+            if _rows_reached(by_implicit) > _rows_reached(x):
+                x, status = by_implicit, implicit_status
+                message = f"the system looks stiff: the implicit method {METHOD} took over, which is slower"
+                warnings.warn(StiffnessWarning(message), stacklevel=2)
+        if status != Status.OK:
+            last = times[_rows_reached(x) - 1]
+            message = (
+                f"the solution was found only until t = {last:.6g} (of {times[-1]:.6g}), later rows are NaN. "
+                f"{status.message}"
+            )
+            warnings.warn(SimulationWarning(message), stacklevel=2)
+        return x
+
+    def _initial_values(self, x0: ArrayLike) -> NDArray[np.float64]:
+        start = np.atleast_1d(_numbers(x0, "x0"))
+        if start.shape != (self.dimension,):
+            raise DataError(
+                f"x0 has shape {start.shape}; give one initial value for each of {', '.join(self.variables)}"
+            )
+        if not np.isfinite(start).all():
+            name = self.variables[int(np.flatnonzero(~np.isfinite(start))[0])]
+            raise DataError(f"the initial value of {name} is not finite; give a number for every variable")
+        return start
+
+    # ------------------------------------------------------------------------------------ exports
+
+    def __str__(self) -> str:
+        return self.to_text(digits=4)
+
+    def __repr__(self) -> str:
+        return f'ODESystem("{"; ".join(str(self).splitlines())}")'
+
+    def to_text(self, digits: int | None = None) -> str:
+        """One line an equation, `x' = ...`; without `digits`, the numbers are exact."""
+        width = max(map(len, self.variables)) + 1
+        return "\n".join(
+            f"{name + chr(39):<{width}} = {to_text(component, self.variables, digits)}"
+            for name, component in zip(self.variables, self.program.components(), strict=True)
+        )
+
+    def latex(self, digits: int | None = 4) -> str:
+        """An `aligned` block for mathematics mode."""
+        lines = (
+            rf"\dot{{{latex_name(name)}}} &= {to_latex(component, self.variables, digits)}"
+            for name, component in zip(self.variables, self.program.components(), strict=True)
+        )
+        return "\\begin{aligned}\n" + " \\\\\n".join(lines) + "\n\\end{aligned}"
+
+    def _repr_latex_(self) -> str:
+        return f"$$\n{self.latex()}\n$$"
+
+    def sympy(self) -> list[Any]:
+        """The right-hand sides as SymPy expressions of real-valued symbols."""
+        from odefinder.symbolic import to_sympy
+
+        return [to_sympy(component, self.variables) for component in self.program.components()]
+
+    def python(self, name: str = "f") -> str:
+        """The source of a function `f(t, x)`, ready for `scipy.integrate.solve_ivp`."""
+        if not name.isidentifier() or keyword.iskeyword(name) or name == "np":
+            raise SettingsError(f"{name!r} cannot name a Python function; use letters and digits")
+        sources = [f"x[{index}]" for index in range(self.dimension)]
+        lines = [
+            f"        {to_python(component, sources)},  # {variable}'"
+            for variable, component in zip(self.variables, self.program.components(), strict=True)
+        ]
+        header = f"    # x holds {', '.join(self.variables)}"
+        body = [f"def {name}(t, x):", header, "    return np.array([", *lines, "    ])"]
+        return "\n".join(["import numpy as np", "", "", *body, ""])
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data: the prefix program with `$0` for the first variable; `equations` is for the reader."""
+        return {
+            "format": FORMAT,
+            "version": VERSION,
+            "variables": list(self.variables),
+            "equations": self.to_text().splitlines(),
+            "program": [
+                value if op == CONST else f"${value:.0f}" if op == VAR else operator(op).name
+                for op, value in zip(self.program.ops.tolist(), self.program.values.tolist(), strict=True)
+            ],
+        }
+
+    def to_json(self) -> str:
+        """`to_dict` as JSON; the numbers are exact."""
+        return json.dumps(self.to_dict(), ensure_ascii=False, allow_nan=False)
+
+    def save(self, path: str | Path) -> None:
+        """Write `to_json` to a file."""
+        Path(path).write_text(self.to_json() + "\n", encoding="utf-8")
+
+
+# ---------------------------------------------------------------------------------------- reading equations
+
+_LEFT_SIDE = re.compile(r"(?:d(?P<leibniz>\w+)\s*/\s*dt|(?P<newton>\w+)\s*'\s*(?:\(\s*t\s*\))?)")
+
+
+def _read_equations(equations: Sequence[str] | Mapping[str, str] | str) -> list[tuple[str | None, str]]:
+    """Pairs of variable (None where it is not said) and right-hand side."""
+    if isinstance(equations, Mapping):
+        return [(_left_side(name, bare=True), right_side) for name, right_side in equations.items()]
+    if isinstance(equations, str):
+        lines = [re.sub("#.*", "", line).strip() for line in re.split("[\n;]", equations)]
+        equations = [line for line in lines if line]
+    pairs: list[tuple[str | None, str]] = []
+    for equation in equations:
+        left, equals, right = equation.partition("=") if isinstance(equation, str) else ("", "", equation)
+        pairs.append((_left_side(left), right) if equals else (None, equation))
+    return pairs
+
+
+def _left_side(text: str, bare: bool = False) -> str:
+    """The variable of `x'` or `dx/dt` (or of a bare `x`)."""
+    match = _LEFT_SIDE.fullmatch(str(text).strip())
+    if match:
+        return match["leibniz"] or match["newton"]
+    if bare:
+        return text
+    advice = "write x' = ... or dx/dt = ... (for x'' take a second variable: x' = v, v' = ...)"
+    raise ExpressionError(f"the left-hand side {text.strip()!r} is not understood; {advice}")
+
+
+def _sorted_equations(
+    pairs: Sequence[tuple[str | None, Any]], variables: Sequence[str] | None
+) -> tuple[tuple[str, ...], list[Any]]:
+    """The variables and their right-hand sides, in the order of the variables."""
+    if not pairs:
+        raise ExpressionError("there are no equations; write for example x' = -x")
+    named = {name: right_side for name, right_side in pairs if name is not None}
+    if not named:
+        if variables is None:
+            raise ExpressionError("name the variables (variables=[...]), or write the equations as x' = ...")
+        names = check_names(variables)
+        if len(names) != len(pairs):
+            raise ExpressionError(
+                f"there are {len(pairs)} equations for {len(names)} variables ({', '.join(names)}); "
+                "every variable needs one equation"
+            )
+        return names, [right_side for _, right_side in pairs]
+    if any(name is None for name, _ in pairs):
+        raise ExpressionError(
+            "some equations have a left-hand side and some have none; write all as x' = ..."
+        )
+    written = check_names([name for name, _ in pairs if name is not None])
+    names = written if variables is None else check_names(variables)
+    for name in names:
+        if name not in named:
+            raise ExpressionError(f"there is no equation for the variable {name!r}; write {name}' = ...")
+    for name in written:
+        if name not in names:
+            raise ExpressionError(f"there is an equation for {name!r}, which is not one of the variables")
+    return names, [named[name] for name in names]
+
+
+def _read_node(node: Any) -> tuple[int, float]:
+    """Opcode and value of one entry of a saved program."""
+    if isinstance(node, (int, float)) and not isinstance(node, bool) and abs(node) <= sys.float_info.max:
+        return CONST, float(node)
+    if isinstance(node, str) and node in OPCODE_BY_NAME:
+        return OPCODE_BY_NAME[node], 0.0
+    if isinstance(node, str) and re.fullmatch(r"\$[0-9]{1,4}", node):
+        return VAR, float(node[1:])
+    raise DataError(f"the saved system is damaged: {node!r} is no part of a program")
+
+
+# ---------------------------------------------------------------------------------------- checking numbers
+
+
+def _numbers(values: ArrayLike, what: str) -> NDArray[np.float64]:
+    try:
+        array = np.asarray(values)
+        if np.iscomplexobj(array):
+            raise TypeError
+        return array.astype(np.float64)
+    except (TypeError, ValueError):
+        raise DataError(f"{what} must be an array of real numbers, with rows of equal length") from None
+
+
+def _increasing_times(t: ArrayLike) -> NDArray[np.float64]:
+    times = _numbers(t, "t")
+    if times.ndim != 1 or len(times) == 0:
+        raise DataError(
+            f"t has shape {times.shape}; give a list of at least one time, the first being that of x0"
+        )
+    if not np.isfinite(times).all():
+        raise DataError("a time is NaN or infinite; remove it")
+    steps = np.diff(times)
+    if (steps < 0).any():
+        raise DataError(
+            f"the times go back after t = {times[np.argmax(steps < 0)]:g}; sort them (numpy.sort)"
+        )
+    if (steps == 0).any():
+        raise DataError(
+            f"the time {times[np.argmax(steps == 0)]:g} comes twice; keep one of each (numpy.unique)"
+        )
+    return times
+
+
+def _rows_reached(x: NDArray) -> int:
+    return int(np.isfinite(x).all(axis=1).sum())

@@ -1,0 +1,84 @@
+"""The command line: what it prints, and its exit codes."""
+
+import re
+import subprocess
+import sys
+from importlib.metadata import version
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from odefinder import cli
+from odefinder.prior import generation
+
+SMALL = ["--count", "40", "--shard-size", "16", "--jobs", "2", "--no-progress"]
+
+
+def invoke(*arguments: str):
+    return CliRunner().invoke(cli.app, list(arguments), env={"COLUMNS": "100", "NO_COLOR": "1"})
+
+
+def test_version() -> None:
+    result = invoke("--version")
+    assert result.exit_code == 0
+    assert result.stdout.strip() == f"odefinder {version('odefinder')}"
+
+
+def test_generate_prints_statistics_and_resumes(tmp_path: Path) -> None:
+    result = invoke("generate", "--out", str(tmp_path), *SMALL)
+    assert result.exit_code == 0, result.output
+    assert re.search(r"accepted( +\d+\.\d%){7}", result.stdout)
+    assert re.search(r"examples +40", result.stdout)
+    for label in ("family", "complexity", "target length", "systems with", "stationary", "oscillating"):
+        assert label in result.stdout
+    assert "40 examples in 3 shards" in result.stdout
+    again = invoke("generate", "--out", str(tmp_path), *SMALL)
+    assert "0 written now" in again.stdout
+    # The same statistics, all but the last line, with how long it took.
+    assert again.stdout.splitlines()[:-1] == result.stdout.splitlines()[:-1]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--count", "0"], "odefinder: count is the number of examples, 1 or more, got 0"),
+        (
+            ["--count", "5", "--preset", "x"],
+            "odefinder: there is no preset 'x'; choose one of paper, default",
+        ),
+        (["--count", "5", "--jobs", "0"], "odefinder: jobs is the number of shards worked on at once"),
+    ],
+)
+def test_our_errors_are_one_plain_message(tmp_path: Path, arguments: list[str], message: str) -> None:
+    result = invoke("generate", "--out", str(tmp_path), *arguments)
+    assert result.exit_code == 2
+    assert result.stderr.startswith(message)
+    assert len(result.stderr.splitlines()) == 1
+
+
+def test_ctrl_c(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*_, **__) -> None:
+        raise KeyboardInterrupt("Stopped: 1 of 3 shards are complete.")
+
+    monkeypatch.setattr(generation, "generate", interrupted)
+    result = invoke("generate", "--out", str(tmp_path), *SMALL)
+    assert result.exit_code == 130
+    assert result.stderr.strip() == "Stopped: 1 of 3 shards are complete."
+
+
+def test_the_command_itself(tmp_path: Path) -> None:
+    command = [Path(sys.executable).parent / "odefinder", "generate", "--out", tmp_path, "--count", "20"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "20 examples in 1 shards" in done.stdout
+    assert "20/20" in done.stderr
+    wrong = subprocess.run([*command, "--seed", "1"], capture_output=True, text=True, check=False)
+    assert wrong.returncode == 2
+    assert "seed is 0 there, 1 here" in wrong.stderr
+    assert "Traceback" not in wrong.stderr
+
+
+def test_help_is_quick_to_import() -> None:
+    code = "import sys, odefinder.cli; sys.exit(any(m in sys.modules for m in ('numba', 'scipy', 'sympy')))"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -1,0 +1,62 @@
+"""The package: few public names, loaded when they are used."""
+
+import json
+import subprocess
+import sys
+from importlib.metadata import version
+
+import pytest
+
+import odefinder
+
+IMPORT = """
+import json, sys, time
+start = time.perf_counter()
+import odefinder
+seconds = time.perf_counter() - start
+print(json.dumps({"seconds": seconds, "modules": sorted(sys.modules)}))
+"""
+
+
+def in_a_new_process(code: str) -> str:
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    return done.stdout
+
+
+def test_import_is_quick_and_loads_nothing_heavy():
+    found = json.loads(in_a_new_process(IMPORT))
+    heavy = {"numba", "sympy", "scipy", "matplotlib", "torch", "pandas", "numpy"}
+    assert not heavy & set(found["modules"])
+    assert found["seconds"] < 0.5
+
+
+def test_reading_and_printing_equations_compiles_nothing():
+    code = (
+        "import sys; from odefinder import ODESystem; print(ODESystem.from_text('x\\' = -2*x')); "
+        "assert not {'numba', 'sympy', 'scipy', 'matplotlib'} & set(sys.modules)"
+    )
+    assert in_a_new_process(code) == "x' = -2*x\n"
+
+
+def test_every_public_name_is_there():
+    for name in odefinder.__all__:
+        assert getattr(odefinder, name) is not None
+    assert set(odefinder.__all__) <= set(dir(odefinder))
+    assert odefinder.ODESystem.__module__ == "odefinder.system"
+    assert callable(odefinder.corrupt)
+    assert callable(odefinder.generate)
+
+
+def test_star_import():
+    names: dict = {}
+    exec("from odefinder import *", names)
+    assert set(odefinder.__all__) <= set(names)
+
+
+def test_version():
+    assert odefinder.__version__ == version("odefinder")
+
+
+def test_an_unknown_name_is_an_attribute_error():
+    with pytest.raises(AttributeError, match="no attribute 'fitt'"):
+        odefinder.fitt  # noqa: B018
