@@ -11,6 +11,7 @@ import hashlib
 import os
 import re
 import shutil
+import time
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -22,6 +23,7 @@ F = TypeVar("F", bound=Callable[..., object])
 
 _config: Any = numba.config  # its attributes are made at run time
 _PACKAGE = Path(__file__).parent
+KEEP = 3600.0  # seconds that the compiled functions of an earlier text are kept
 _IMPORT = re.compile(r"^from (odefinder[\w.]*) import", re.MULTILINE)
 
 
@@ -65,6 +67,7 @@ def _cache_folder(module: str) -> str:
         root = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "odefinder" / "numba"
     folder = root / f"{module}-{digest}"
     if not folder.exists():
-        for old in root.glob(f"{module}-*"):
-            shutil.rmtree(old, ignore_errors=True)
+        for old in root.glob(f"{module}-*"):  # but not what another process is writing right now
+            if old != folder and time.time() - old.stat().st_mtime > KEEP:
+                shutil.rmtree(old, ignore_errors=True)
     return str(folder)

@@ -1,5 +1,6 @@
-"""Batches for training: right, in order, and the same for any number of threads."""
+"""Batches for training: right, the same for any number of threads, and resumable."""
 
+import json
 from itertools import islice
 
 import numpy as np
@@ -7,7 +8,7 @@ import pytest
 
 from odefinder.errors import SettingsError
 from odefinder.prior import batches
-from odefinder.prior.batches import Batch, BatchStream, batches_from, collate
+from odefinder.prior.batches import Batch, BatchStream, StreamState, batches_from, collate
 from odefinder.prior.examples import EXAMPLE, Examples, new_counts
 from odefinder.prior.presets import DEFAULT
 from odefinder.prior.sampler import fill
@@ -23,29 +24,30 @@ def drawn(count: int, points: int = 0, first: int = 0) -> Examples:
 
 
 def stream(**changes) -> BatchStream:
-    return BatchStream(
-        DEFAULT, WORDS, **{"batch_size": 8, "points": 40, "seed": 3, "queue_size": 3, **changes}
-    )
+    settings = {"batch_size": 50, "points": (24, 40), "lengths": (48, 96, 200), "seed": 3, "threads": 1}
+    return BatchStream(DEFAULT, WORDS, **{**settings, **changes})
 
 
 def same(a: Batch, b: Batch) -> bool:
-    return all(np.array_equal(getattr(a, name), getattr(b, name)) for name in vars(a))
+    return all(
+        np.array_equal(getattr(a, name), getattr(b, name), equal_nan=name == "points") for name in vars(a)
+    )
 
 
 def test_a_batch_says_what_its_examples_say() -> None:
     examples = drawn(20, points=40)
-    batch = collate(examples, length_multiple=16)
-    assert batch.inputs.shape == (20, 40, 1 + MAX_DIMENSION, 3)
-    assert batch.targets.shape[1] % 16 == 0
-    assert batch.targets.shape[1] - 16 < batch.target_lengths.max() <= batch.targets.shape[1]
-    numbers = decode_numbers(batch.inputs)
-    np.testing.assert_allclose(numbers[:, :, 0], examples["times"][:, :40], rtol=5.1e-4)
+    batch = collate(examples).padded_to(256)
+    assert batch.points.shape == (20, 40, 1 + MAX_DIMENSION)
+    assert batch.targets.shape == (20, 256)
+    np.testing.assert_allclose(batch.points[:, :, 0], examples["times"][:, :40], rtol=1e-6)
+    numbers = decode_numbers(batch.input_ids())
+    np.testing.assert_allclose(numbers, batch.points, rtol=5.1e-4, atol=1e-90)
     for k, example in enumerate(examples):
         dimension, length = example["dimension"], example["n_tokens"]
         np.testing.assert_allclose(
-            numbers[k, :, 1 : 1 + dimension], example["states"][:40, :dimension], rtol=5.1e-4, atol=1e-90
+            batch.points[k, :, 1 : 1 + dimension], example["states"][:40, :dimension], rtol=1e-6
         )
-        assert (batch.inputs[k, :, 1 + dimension :] == PAD).all()
+        assert np.isnan(batch.points[k, :, 1 + dimension :]).all()
         np.testing.assert_array_equal(batch.targets[k, :length], example["tokens"][:length])
         assert batch.targets[k, length - 1] == EOS
         assert (batch.targets[k, length:] == PAD).all()
@@ -53,17 +55,39 @@ def test_a_batch_says_what_its_examples_say() -> None:
     np.testing.assert_array_equal(batch.dimension, examples["dimension"])
 
 
+def test_shapes_are_few_and_examples_come_once() -> None:
+    with stream() as batches_:
+        found = list(islice(batches_, 12))
+    for batch in found:
+        length = batch.targets.shape[1]
+        assert batch.points.shape[:2] in {(50, 24), (50, 40)}
+        assert length in {48, 96, 200}
+        assert batch.target_lengths.max() <= length
+        assert length == 48 or batch.target_lengths.min() > {96: 48, 200: 96}[length]
+    numbers = np.concatenate([batch.index for batch in found])
+    assert len(np.unique(numbers)) == len(numbers)
+
+
 def test_same_batches_for_any_number_of_threads() -> None:
-    with stream(threads=1) as one, stream(threads=3) as three, stream(first=16) as later:
-        alone, together, skipped = (list(islice(s, n)) for s, n in ((one, 5), (three, 5), (later, 3)))
-    assert all(map(same, alone, together))
-    assert all(map(same, alone[2:], skipped))
-    assert same(alone[1], collate(drawn(8, points=40, first=8)))
+    with stream() as one, stream(threads=3, ahead=2) as three:
+        assert all(map(same, islice(one, 8), islice(three, 8)))
 
 
-def test_max_tokens_holds() -> None:
-    with stream(max_tokens=150, batch_size=64) as batches_:
-        assert next(batches_).target_lengths.max() <= 150
+@pytest.mark.parametrize("stop", [1, 4, 7])
+def test_a_stream_goes_on_exactly_where_it_stopped(stop: int) -> None:
+    with stream() as whole:
+        expected = list(islice(whole, stop + 5))
+    with stream() as begun:
+        list(islice(begun, stop))
+        state = StreamState.from_dict(json.loads(json.dumps(begun.state.to_dict())))
+    with stream(state=state, threads=2) as resumed:
+        assert all(map(same, expected[stop:], islice(resumed, 5)))
+
+
+def test_batch_size_by_shape() -> None:
+    with stream(batch_size=lambda points, length: 4000 // (points + length)) as batches_:
+        for batch in islice(batches_, 6):
+            assert len(batch) == 4000 // (batch.points.shape[1] + batch.targets.shape[1])
 
 
 def test_errors_of_threads_reach_the_consumer(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -85,13 +109,10 @@ def test_a_closed_stream_is_at_its_end() -> None:
 def test_batches_from_shards() -> None:
     examples = drawn(400)
     shards = [examples[:150], examples[150:390], examples[390:]]
-    found = list(batches_from(shards, batch_size=2))
-    assert {len(batch.dimension) for batch in found} == {2}
+    found = list(batches_from(shards, lengths=(400,), batch_size=2))
+    assert {len(batch) for batch in found} == {2}
     counts = np.unique_counts(examples["n_points"]).counts
     assert len(found) == (counts // 2).sum()  # only what does not fill a batch is dropped
-    fixed = list(batches_from([drawn(10, points=40), drawn(10, points=40, first=10)], batch_size=8))
-    assert len(fixed) == 2
-    assert same(fixed[1], collate(drawn(8, points=40, first=8)))
 
 
 def test_examples_of_a_batch_need_one_number_of_points() -> None:
@@ -100,9 +121,13 @@ def test_examples_of_a_batch_need_one_number_of_points() -> None:
 
 
 @pytest.mark.parametrize(
-    "change",
-    [{"points": 0}, {"points": 500}, {"max_tokens": 100}, {"threads": 0}, {"batch_size": 0}, {"seed": -1}],
+    "change", [{"points": ()}, {"lengths": (96, 48)}, {"lengths": (500,)}, {"threads": -1}, {"batch_size": 0}]
 )
 def test_bad_settings(change: dict) -> None:
     with pytest.raises(SettingsError, match=next(iter(change))):
         stream(**change)
+
+
+def test_points_that_no_example_can_have() -> None:
+    with stream(points=(4,)) as batches_, pytest.raises(SettingsError, match="points is 8 to 200"):
+        next(batches_)

@@ -3,7 +3,15 @@
 import numpy as np
 import pytest
 
-from odefinder.prior.filters import has_constant, is_connected, is_stationary, is_undersampled, oscillation
+from odefinder.prior.filters import (
+    has_constant,
+    is_connected,
+    is_stationary,
+    is_undersampled,
+    most_turns,
+    oscillation,
+    settling_row,
+)
 from odefinder.program import Program, concatenate
 from tests.programs import words
 
@@ -83,3 +91,16 @@ def test_variables_hang_together_by_who_occurs_in_whose_equation():
     assert not connected("x1", "x0", "x3", "x2")
     assert connected("x1", "x0", "x3", "add x2 mul 3 x0")
     assert connected("x3", "x3", "x3", "1")
+
+
+def test_turns_of_the_liveliest_variable():
+    assert most_turns(columns(DECAY)) == 0
+    assert most_turns(columns(DECAY, WAVE)) == 3  # sin turns at pi/2, 3 pi/2 and 5 pi/2 before 10
+    assert most_turns(columns(GROWTH + 1e-3 * np.sin(40 * T))) == 0  # a ripple below 1 % of the range
+
+
+def test_settling_row_is_where_everything_has_arrived():
+    row = settling_row(columns(DECAY))  # within 2 % of the range: exp(-2 t) < 0.02 at t = 1.96
+    assert T[row] == pytest.approx(1.96, abs=0.12)
+    assert settling_row(columns(DECAY, GROWTH)) > 95
+    assert settling_row(columns(FLAT)) == 0

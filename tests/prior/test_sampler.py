@@ -8,7 +8,7 @@ import pytest
 from odefinder.corruption import RHO_MAX, SIGMA_MAX
 from odefinder.errors import SettingsError
 from odefinder.integrate import Status, integrate
-from odefinder.prior.examples import ACCEPTED, EXAMPLE, REASONS, TOO_LONG, Example, Examples, new_counts
+from odefinder.prior.examples import ACCEPTED, EXAMPLE, NO_TARGET, REASONS, Example, Examples, new_counts
 from odefinder.prior.families import FAMILY_NAMES
 from odefinder.prior.presets import DEFAULT, PAPER, Prior, prior_preset
 from odefinder.prior.sampler import fill, points_before_dropping
@@ -164,7 +164,7 @@ def test_too_few_or_too_many_points_are_refused(points: int):
 def test_targets_may_be_limited():
     limited, free = (draw(100, DEFAULT, max_tokens=limit) for limit in (130, 400))
     assert limited.examples["n_tokens"].max() <= 130 < free.examples["n_tokens"].max()
-    assert limited.counts[TOO_LONG].sum() > 0
+    assert limited.counts[NO_TARGET].sum() > 0
 
 
 def test_points_before_dropping_is_the_inverse_of_dropping():
@@ -261,3 +261,8 @@ def test_an_unknown_preset_is_an_error_that_lists_the_known():
     assert prior_preset("paper") is PAPER
     with pytest.raises(SettingsError, match="there is no preset 'papr'; choose one of paper, default"):
         prior_preset("papr")
+
+
+def test_a_limit_that_no_target_meets_is_an_error_at_last() -> None:
+    with pytest.raises(SettingsError, match="raise max_tokens"):
+        fill(np.zeros(1, EXAMPLE), new_counts(), seed=0, prior=PAPER, layout=COARSE.layout, max_tokens=5)

@@ -10,6 +10,7 @@ RMS norm before each block, normalised queries and keys, output projections that
 from __future__ import annotations
 
 import math
+from typing import cast
 
 import torch
 from torch import Tensor, nn
@@ -129,6 +130,8 @@ class DecoderLayer(nn.Module):
 class WaveEmbedder(nn.Module):
     """Points as real numbers: each number as itself, its signed logarithm, and waves of rising frequency."""
 
+    frequency: Tensor  # (waves,)
+
     def __init__(self, settings: NetworkSettings):
         super().__init__()
         self.register_buffer("frequency", math.pi * 2.0 ** torch.arange(settings.waves), persistent=False)
@@ -186,11 +189,21 @@ class Network(nn.Module):
         for embedding in (self.trajectory, self.tokens, self.positions):
             nn.init.normal_(embedding.weight, std=0.5)
 
+    @property
+    def encoder_layers(self) -> list[EncoderLayer]:
+        """The layers of the encoder, first to last."""
+        return cast(list[EncoderLayer], list(self.encoder))
+
+    @property
+    def decoder_layers(self) -> list[DecoderLayer]:
+        """The layers of the decoder, first to last."""
+        return cast(list[DecoderLayer], list(self.decoder))
+
     def encode(self, points: Tensor, trajectory: Tensor) -> Tensor:
         """points as the embedder reads them, trajectory (B, P) -> memory (B, P, W)."""
         x = self.embedder(points)
         x = x + self.trajectory(trajectory.int()).to(x.dtype)
-        for layer in self.encoder:
+        for layer in self.encoder_layers:
             x = layer(x)
         return norm(x)
 
@@ -199,7 +212,7 @@ class Network(nn.Module):
         memory = self.encode(points, trajectory)
         x = self.tokens(inputs) + self.positions.weight[: inputs.shape[1]]
         x = x.to(memory.dtype)
-        for layer in self.decoder:
+        for layer in self.decoder_layers:
             x = layer(x, memory)
         logits: Tensor = self.head(norm(x))
         return logits
@@ -213,7 +226,7 @@ class Network(nn.Module):
 
     def memory_cache(self, memory: Tensor) -> Cache:
         """Keys and values of the memory for every decoder layer, computed once per trajectory."""
-        return [layer.cross.keys_values(memory) for layer in self.decoder]
+        return [layer.cross.keys_values(memory) for layer in self.decoder_layers]
 
     def empty_cache(self, batch: int, length: int, like: Tensor) -> Cache:
         """Preallocated keys and values of the decoder's own tokens."""
@@ -225,7 +238,7 @@ class Network(nn.Module):
         """Logits (B * S, V) after one more token (B * S,) of S samples for each of B memories."""
         x = (self.tokens(tokens) + self.positions.weight[position])[:, None]
         x = x.to(cache[0][0].dtype)
-        for layer, (keys, values), attended in zip(self.decoder, cache, memory, strict=True):
+        for layer, (keys, values), attended in zip(self.decoder_layers, cache, memory, strict=True):
             x = layer.step(x, keys, values, attended, position)
         logits: Tensor = self.head(norm(x[:, 0]))
         return logits

@@ -1,85 +1,150 @@
 """Batches for training: drawn in the background and kept in memory, or taken from shards.
 
-All examples of a batch have the same number of points, so nothing of the input needs a mask.
+All examples of a batch have the same number of points, so nothing of the input needs a mask, and their
+targets are padded to one of a few lengths, so that shapes are few.
 """
 
 from __future__ import annotations
 
+import contextlib
+import os
+import queue
+import threading
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field, fields
 from types import TracebackType
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from odefinder.compiled import compiled
 from odefinder.errors import SettingsError
-from odefinder.prior.examples import (
-    EXAMPLE,
-    MAX_POINTS,
-    MAX_TOKENS,
-    MAX_TRAJECTORIES,
-    Examples,
-    new_counts,
-)
+from odefinder.prior.examples import EXAMPLE, MAX_TOKENS, Examples, new_counts
 from odefinder.prior.presets import Prior
 from odefinder.prior.sampler import fill
-from odefinder.tokens import MAX_DIMENSION, PAD, Vocabulary, encode_numbers
+from odefinder.tokens import MAX_DIMENSION, PAD, Vocabulary, number_ids
 
-MIN_TOKENS = (
-    150  # of a limit on targets: with less, six-dimensional systems of `paper` are next to never drawn
-)
+CHUNK = 256  # examples that one thread draws at once; all of them have equally many points
 
 
 @dataclass(frozen=True)
 class Batch:
     """What a training step reads: B examples of P points, targets of at most L tokens."""
 
-    inputs: NDArray[np.int16]  # (B, P, 1 + MAX_DIMENSION, 3): input ids of time and variables, vacant PAD
+    points: NDArray[np.float32]  # (B, P, 1 + MAX_DIMENSION): time and variables, NaN where vacant
     trajectory: NDArray[np.int8]  # (B, P): which trajectory a point belongs to, from 0
     targets: NDArray[np.int16]  # (B, L): target ids, EOS included, padded with PAD
     target_lengths: NDArray[np.int16]  # (B,)
     dimension: NDArray[np.int8]  # (B,)
+    index: NDArray[np.int64]  # (B,): the examples' numbers
+
+    def __len__(self) -> int:
+        return len(self.index)
+
+    def input_ids(self) -> NDArray[np.int16]:
+        """The points as the paper's three tokens a number: (B, P, 1 + MAX_DIMENSION, 3), vacant PAD."""
+        return number_ids(self.points, allow_missing=True)
+
+    def rows(self, chosen: NDArray[Any] | slice) -> Batch:
+        """Some of the examples."""
+        return Batch(**{f.name: getattr(self, f.name)[chosen] for f in fields(self)})
+
+    def padded_to(self, length: int) -> Batch:
+        """The same with targets of this length, which must hold them all."""
+        targets = np.full((len(self), length), PAD, np.int16)
+        n = min(length, self.targets.shape[1])
+        targets[:, :n] = self.targets[:, :n]
+        return Batch(self.points, self.trajectory, targets, self.target_lengths, self.dimension, self.index)
 
 
-@compiled
-def _encode(
-    examples: Examples, inputs: NDArray[np.int16], trajectory: NDArray[np.int8], targets: NDArray[np.int16]
-) -> None:
-    points = inputs.shape[1]
-    inputs[:] = PAD
-    targets[:] = PAD
-    for b in range(len(examples)):
-        example = examples[b]
-        encode_numbers(example.times[:points], inputs[b, :, 0])
-        for j in range(example.dimension):
-            encode_numbers(example.states[:points, j], inputs[b, :, 1 + j])
-        for i in range(points):
-            trajectory[b, i] = example.trajectory[i]
-        for i in range(example.n_tokens):
-            targets[b, i] = example.tokens[i]
-
-
-def collate(examples: Examples, *, length_multiple: int = 1) -> Batch:
-    """Examples with equally many points as a batch; L is rounded up to a multiple of `length_multiple`."""
+def collate(examples: Examples) -> Batch:
+    """Examples with equally many points as a batch, as long as its longest target."""
     counts = np.unique(examples["n_points"])
     if len(counts) != 1:
         raise SettingsError(f"the examples of a batch need one number of points, got {counts.tolist()}")
-    points = int(counts[0])
-    length = -(-int(examples["n_tokens"].max()) // length_multiple) * length_multiple
-    inputs = np.empty((len(examples), points, 1 + MAX_DIMENSION, 3), np.int16)
-    trajectory = np.empty((len(examples), points), np.int8)
-    targets = np.empty((len(examples), length), np.int16)
-    _encode(examples, inputs, trajectory, targets)
-    return Batch(inputs, trajectory, targets, examples["n_tokens"].copy(), examples["dimension"].copy())
+    n, longest = int(counts[0]), int(examples["n_tokens"].max())
+    points = np.empty((len(examples), n, 1 + MAX_DIMENSION), np.float32)
+    points[..., 0] = examples["times"][:, :n]
+    vacant = np.arange(MAX_DIMENSION) >= examples["dimension"][:, None, None]  # (B, 1, D)
+    points[..., 1:] = np.where(vacant, np.nan, examples["states"][:, :n])
+    written = np.arange(longest) < examples["n_tokens"][:, None]
+    return Batch(
+        points,
+        np.ascontiguousarray(examples["trajectory"][:, :n]),
+        np.where(written, examples["tokens"][:, :longest], np.int16(PAD)),
+        examples["n_tokens"].copy(),
+        examples["dimension"].copy(),
+        examples["index"].copy(),
+    )
+
+
+def joined(parts: Sequence[Batch]) -> Batch:
+    """Batches with equally many points as one."""
+    longest = max(part.targets.shape[1] for part in parts)
+    parts = [part.padded_to(longest) for part in parts]
+    return Batch(**{f.name: np.concatenate([getattr(part, f.name) for part in parts]) for f in fields(Batch)})
+
+
+class Buckets:
+    """Examples that wait, by shape (points, padded target length), until a batch is full."""
+
+    def __init__(self, lengths: Sequence[int], batch_size: Callable[[int, int], int]):
+        self.lengths = np.array(lengths)
+        self.batch_size = batch_size
+        self.waiting: dict[tuple[int, int], list[Batch]] = {}
+
+    def add(self, drawn: Batch) -> None:
+        """Take examples in."""
+        points = drawn.points.shape[1]
+        bucket = np.searchsorted(self.lengths, drawn.target_lengths)
+        for k in np.unique(bucket):
+            length = int(self.lengths[k])
+            group = self.waiting.setdefault((points, length), [])
+            group.append(drawn.rows(bucket == k).padded_to(length))
+
+    def full(self) -> Iterator[Batch]:
+        """Hand out the batches that are full."""
+        for shape in sorted(self.waiting):
+            group, size = self.waiting[shape], self.batch_size(*shape)
+            while sum(map(len, group)) >= size:
+                together = joined(group)
+                group[:] = [together.rows(slice(size, None))]
+                yield together.rows(slice(0, size))
+
+    def indices(self) -> dict[int, NDArray[np.int64]]:
+        """The numbers of the waiting examples, in their order, by number of points."""
+        found: dict[int, list[NDArray[np.int64]]] = {}
+        for (points, _), group in self.waiting.items():
+            found.setdefault(points, []).extend(part.index for part in group)
+        return {points: np.concatenate(parts) for points, parts in found.items()}
+
+
+@dataclass(frozen=True)
+class StreamState:
+    """Where a stream stands: the next chunk, and the examples drawn but not yet handed out."""
+
+    next_chunk: int = 0
+    waiting: dict[int, NDArray[np.int64]] = field(default_factory=dict)  # by number of points
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain lists, for JSON."""
+        waiting = {str(points): indices.tolist() for points, indices in self.waiting.items()}
+        return {"next_chunk": self.next_chunk, "waiting": waiting}
+
+    @classmethod
+    def from_dict(cls, entry: dict[str, Any]) -> StreamState:
+        """What `to_dict` described."""
+        waiting = {int(points): np.array(indices, np.int64) for points, indices in entry["waiting"].items()}
+        return cls(entry["next_chunk"], waiting)
 
 
 class BatchStream(Iterator[Batch]):
     """An endless iterator over batches, drawn ahead of their use by threads without the GIL.
 
-    Batch i holds examples first + i * batch_size, ... of the seed, whatever the number of threads.
+    Chunk k of the seed has points[k % len(points)] points an example, so the stream is the same for any
+    number of threads; `state` says where it is, and a stream begun with that state goes on exactly there.
     Use it in a `with` statement, or call `close()`.
     """
 
@@ -88,53 +153,81 @@ class BatchStream(Iterator[Batch]):
         prior: Prior,
         vocabulary: Vocabulary,
         *,
-        batch_size: int,
-        points: int,
+        points: Sequence[int],
+        lengths: Sequence[int],
+        batch_size: int | Callable[[int, int], int],  # examples of a batch of so many points and tokens
         seed: int,
-        first: int = 0,
-        threads: int = 1,
-        max_tokens: int = MAX_TOKENS,
-        queue_size: int = 8,  # batches drawn ahead
-        length_multiple: int = 1,
+        threads: int = 0,  # 0: all processors but two
+        ahead: int = 4,  # batches kept ready
+        state: StreamState | None = None,
     ):
-        if not 2 * MAX_TRAJECTORIES <= points <= MAX_POINTS:
-            raise SettingsError(f"points is {2 * MAX_TRAJECTORIES} to {MAX_POINTS}, got {points}")
-        if not MIN_TOKENS <= max_tokens <= MAX_TOKENS:
-            raise SettingsError(f"max_tokens is {MIN_TOKENS} to {MAX_TOKENS}, got {max_tokens}")
-        if min(batch_size, threads, queue_size, length_multiple) < 1 or min(seed, first) < 0:
-            raise SettingsError(
-                "batch_size, threads, queue_size and length_multiple are 1 or more; seed and first 0 or more"
-            )
+        if not points or not lengths or sorted(lengths) != list(lengths) or lengths[-1] > MAX_TOKENS:
+            raise SettingsError(f"points and lengths must be given, lengths rising to at most {MAX_TOKENS}")
+        if threads < 0 or ahead < 1 or seed < 0 or (isinstance(batch_size, int) and batch_size < 1):
+            raise SettingsError("batch_size and ahead are 1 or more; threads and seed 0 or more")
         self._prior, self._layout = prior, vocabulary.layout
-        self._batch_size, self._points, self._seed, self._next = batch_size, points, seed, first
-        self._max_tokens, self._length_multiple = max_tokens, length_multiple
-        self._pool = ThreadPoolExecutor(threads, thread_name_prefix="batches")
-        self._pending: deque[Future[Batch]] = deque()
-        for _ in range(queue_size):
-            self._request()
+        self._points, self._seed, self._max_tokens = tuple(points), seed, lengths[-1]
+        self._threads = threads or max(1, (os.cpu_count() or 1) - 2)
+        size = batch_size if callable(batch_size) else lambda points, length: batch_size
+        self._buckets = Buckets(lengths, size)
+        self.state = state or StreamState()
+        self._ready: queue.Queue[tuple[Batch, StreamState] | BaseException] = queue.Queue(ahead)
+        self._closed = threading.Event()
+        self._pool = ThreadPoolExecutor(self._threads, thread_name_prefix="draw")
+        self._producer = threading.Thread(target=self._produce, name="batches", daemon=True)
+        self._producer.start()
 
-    def _request(self) -> None:
-        self._pending.append(self._pool.submit(self._draw, self._next))
-        self._next += self._batch_size
-
-    def _draw(self, first: int) -> Batch:
-        examples = np.zeros(self._batch_size, EXAMPLE)
+    def _draw(self, points: int, indices: NDArray[np.int64]) -> Batch:
+        examples = np.zeros(len(indices), EXAMPLE)
         fill(
-            examples, new_counts(), seed=self._seed, first=first, prior=self._prior, layout=self._layout,
-            points=self._points, max_tokens=self._max_tokens,
+            examples, new_counts(), seed=self._seed, indices=indices, prior=self._prior, layout=self._layout,
+            points=points, max_tokens=self._max_tokens,
         )  # fmt: skip
-        return collate(examples, length_multiple=self._length_multiple)
+        return collate(examples)
+
+    def _chunk(self, k: int) -> Future[Batch]:
+        points = self._points[k % len(self._points)]
+        return self._pool.submit(self._draw, points, np.arange(k * CHUNK, (k + 1) * CHUNK))
+
+    def _produce(self) -> None:
+        try:
+            for points, indices in self.state.waiting.items():
+                if len(indices):
+                    self._buckets.add(self._draw(points, indices))
+            next_chunk = submitted = self.state.next_chunk
+            pending: deque[Future[Batch]] = deque()
+            while not self._closed.is_set():
+                for batch in self._buckets.full():
+                    self._hand_out((batch, StreamState(next_chunk, self._buckets.indices())))
+                while len(pending) < 3 * self._threads:
+                    pending.append(self._chunk(submitted))
+                    submitted += 1
+                self._buckets.add(pending.popleft().result())
+                next_chunk += 1
+        except BaseException as error:
+            self._hand_out(error)
+
+    def _hand_out(self, item: tuple[Batch, StreamState] | BaseException) -> None:
+        while not self._closed.is_set():
+            with contextlib.suppress(queue.Full):
+                self._ready.put(item, timeout=0.2)
+                break
 
     def __next__(self) -> Batch:
-        if not self._pending:
+        if self._closed.is_set():
             raise StopIteration
-        batch = self._pending.popleft()
-        self._request()
-        return batch.result()
+        entry = self._ready.get()
+        if isinstance(entry, BaseException):
+            self.close()
+            raise entry
+        batch, self.state = entry
+        return batch
 
     def close(self) -> None:
         """Stop the threads; what they are drawing is finished and dropped."""
-        self._pending.clear()
+        self._closed.set()
+        if threading.current_thread() is not self._producer:
+            self._producer.join()
         self._pool.shutdown(cancel_futures=True)
 
     def __enter__(self) -> BatchStream:
@@ -146,19 +239,15 @@ class BatchStream(Iterator[Batch]):
         self.close()
 
 
-def batches_from(shards: Iterable[Examples], *, batch_size: int, length_multiple: int = 1) -> Iterator[Batch]:
+def batches_from(shards: Iterable[Examples], *, lengths: Sequence[int], batch_size: int) -> Iterator[Batch]:
     """Batches of examples that were drawn before, such as those of `read_examples`.
 
-    Examples with equally many points come together in the order they are read; those that do not fill a
-    batch at the end are dropped.  Data generated with a fixed number of points have one shape only.
+    Examples of one shape come together in the order they are read; those that do not fill a batch at the
+    end are dropped.  Data generated with a fixed number of points have few shapes.
     """
-    waiting: dict[int, Examples] = {}
+    buckets = Buckets(lengths, lambda points, length: batch_size)
     for examples in shards:
-        for points in np.unique(examples["n_points"]).tolist():
-            found = examples[examples["n_points"] == points]
-            if points in waiting:
-                found = np.concatenate([waiting[points], found])
-            full = len(found) - len(found) % batch_size
-            for start in range(0, full, batch_size):
-                yield collate(found[start : start + batch_size], length_multiple=length_multiple)
-            waiting[points] = found[full:].copy()
+        fitting = examples[examples["n_tokens"] <= lengths[-1]]
+        for points in np.unique(fitting["n_points"]):
+            buckets.add(collate(fitting[fitting["n_points"] == points]))
+        yield from buckets.full()

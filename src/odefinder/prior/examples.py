@@ -16,6 +16,7 @@ MAX_PROGRAM = 512
 
 EXAMPLE = np.dtype(
     [
+        ("index", np.int64),  # its number under the seed
         ("dimension", np.int8),
         ("family", np.int8),  # index into families.FAMILY_NAMES
         ("n_trajectories", np.int8),
@@ -52,10 +53,12 @@ REASONS = (
     "a constant variable",
     "undersampled",
     "disconnected",
-    "target too long",
+    "monotone",
+    "quiet",
+    "no target that fits",
 )
 ACCEPTED, DIVERGED, TOO_MANY_STEPS, SINGULAR, NOT_FINITE = 0, 1, 2, 3, 4
-STATIONARY, CONSTANT, UNDERSAMPLED, DISCONNECTED, TOO_LONG = 5, 6, 7, 8, 9
+STATIONARY, CONSTANT, UNDERSAMPLED, DISCONNECTED, MONOTONE, QUIET, NO_TARGET = 5, 6, 7, 8, 9, 10, 11
 
 
 def new_counts() -> NDArray[np.int64]:

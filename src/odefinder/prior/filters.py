@@ -10,6 +10,10 @@ from odefinder.program import ARITY, VAR, Ops, Values
 
 Floats = NDArray[np.float64]
 
+TURN = 0.01  # a turning point is a reversal by more than this share of the range
+OSCILLATES = 3  # turning points of an oscillating variable
+SETTLED = 0.02  # a variable this close to its last value, relative to its range, has arrived
+
 
 @compiled
 def oscillation(x: Floats, first: int, variable: int) -> float:
@@ -71,3 +75,43 @@ def is_connected(ops: Ops, values: Values, n: int, dimension: int) -> bool:
         if label[k] != label[0]:
             return False
     return True
+
+
+@compiled
+def turning_points(x: NDArray[np.float64], tolerance: float) -> int:
+    """How often a series changes its direction, reversals up to the tolerance ignored."""
+    turns, direction = 0, 0
+    low = high = extreme = x[0]
+    for value in x:
+        if direction == 0:
+            low, high, extreme = min(low, value), max(high, value), value
+            direction = 1 if value - low > tolerance else (-1 if high - value > tolerance else 0)
+        elif direction * (value - extreme) > 0.0:
+            extreme = value
+        elif direction * (extreme - value) > tolerance:
+            turns += 1
+            direction, extreme = -direction, value
+    return turns
+
+
+@compiled
+def most_turns(x: Floats) -> int:
+    """Turning points of the variable that has most of them; none: every variable is monotone."""
+    most = 0
+    for j in range(x.shape[1]):
+        most = max(most, turning_points(x[:, j], TURN * oscillation(x, 0, j)))
+    return most
+
+
+@compiled
+def settling_row(x: Floats) -> int:
+    """The first row from which on every variable stays near its last value."""
+    n = x.shape[0]
+    row = 0
+    for j in range(x.shape[1]):
+        near = SETTLED * oscillation(x, 0, j)
+        for i in range(n - 1, row - 1, -1):
+            if abs(x[i, j] - x[n - 1, j]) > near:
+                row = i + 1
+                break
+    return row

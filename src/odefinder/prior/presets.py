@@ -35,6 +35,9 @@ class Prior(NamedTuple):
     drop_constant: float
     drop_undersampled: float
     drop_disconnected: float
+    drop_monotone: float  # no variable turns; only from two variables on: a single one can do nothing else
+    drop_quiet: float  # some variable turns, but none oscillates; likewise
+    fit_horizon: bool  # a trajectory that settles early is drawn again over a shorter time
     # corruption
     clean_share: float  # examples without noise; the others have sigma uniform in [0, 0.1]
     dense_share: float  # examples without dropped points; the others have rho uniform in [0, 0.5]
@@ -67,6 +70,9 @@ PAPER = Prior(
     drop_constant=0.0,
     drop_undersampled=0.0,
     drop_disconnected=0.0,
+    drop_monotone=0.0,
+    drop_quiet=0.0,
+    fit_horizon=False,
     clean_share=0.0,
     dense_share=0.0,
     canonical_units=False,
@@ -94,6 +100,9 @@ DEFAULT = Prior(
     drop_constant=0.97,
     drop_undersampled=0.95,
     drop_disconnected=0.75,
+    drop_monotone=0.9,
+    drop_quiet=0.6,
+    fit_horizon=True,
     clean_share=0.2,
     dense_share=0.2,
     canonical_units=True,

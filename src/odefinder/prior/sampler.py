@@ -25,8 +25,10 @@ from odefinder.prior.examples import (
     MAX_PROGRAM,
     MAX_TOKENS,
     MAX_TRAJECTORIES,
+    MONOTONE,
+    NO_TARGET,
+    QUIET,
     STATIONARY,
-    TOO_LONG,
     UNDERSAMPLED,
     Example,
     Examples,
@@ -41,7 +43,15 @@ from odefinder.prior.families import (
     WAVES,
     draw_family,
 )
-from odefinder.prior.filters import has_constant, is_connected, is_stationary, is_undersampled
+from odefinder.prior.filters import (
+    OSCILLATES,
+    has_constant,
+    is_connected,
+    is_stationary,
+    is_undersampled,
+    most_turns,
+    settling_row,
+)
 from odefinder.prior.presets import Prior
 from odefinder.prior.trees import random_tree
 from odefinder.program import Ops, Values
@@ -66,6 +76,8 @@ Records = NDArray[np.void]
 MAX_RAW = 2048  # nodes of a system as drawn
 MAX_DENSE = 512  # points of one trajectory before subsampling
 FAMILY_PATIENCE = 400  # tries before another family is drawn
+MAX_TRIES = 20_000  # systems drawn for one example before giving up
+SETTLES_EARLY = 0.4  # share of the time span before which a trajectory should not have arrived
 START_PATIENCE = 8  # tries for another trajectory of an accepted system
 
 
@@ -119,6 +131,12 @@ def judge(s: Stream, prior: Prior, ops: Ops, values: Values, n: int, x: Floats) 
         return CONSTANT
     if prior.drop_undersampled > 0.0 and is_undersampled(x) and chance(s, prior.drop_undersampled):
         return UNDERSAMPLED
+    if x.shape[1] > 1 and prior.drop_monotone > 0.0:
+        turns = most_turns(x)
+        if turns == 0 and chance(s, prior.drop_monotone):
+            return MONOTONE
+        if 0 < turns < OSCILLATES and chance(s, prior.drop_quiet):
+            return QUIET
     unwanted = prior.drop_disconnected > 0.0 and chance(s, prior.drop_disconnected)
     if unwanted and not is_connected(ops, values, n, x.shape[1]):
         return DISCONNECTED
@@ -213,40 +231,69 @@ def write_target(
 
 
 @compiled
+def draw_trajectory(
+    s: Stream, prior: Prior, family: int, ops: Ops, values: Values, n: int, t: Floats, first: bool,
+    work: Workspace, x: Floats,
+) -> int:  # fmt: skip
+    """Integrate from a random start; ACCEPTED or what went wrong.
+
+    The first trajectory of a system decides on its fate and on the time span, which is written into t; later
+    ones have several tries for a start from which something happens.
+    """
+    x0 = np.empty(x.shape[1])
+    reason = ACCEPTED
+    for _ in range(1 if first else START_PATIENCE):
+        draw_start(s, prior.varied_starts, family, x0)
+        reason = solve(ops, values, n, x0, t, prior.rtol, prior.atol, prior.max_steps, prior.bound, work, x)
+        if reason == ACCEPTED and (first or prior.drop_constant == 0.0 or not has_constant(x, 1e-4)):
+            break
+    if not first or reason != ACCEPTED:
+        return reason
+    settled = settling_row(x)
+    if prior.fit_horizon and 0 < settled < SETTLES_EARLY * len(t):
+        longer = 1.2 + 1.8 * uniform(s)
+        t[:] = t[0] + (t - t[0]) * (longer * settled / (len(t) - 1))
+        reason = solve(ops, values, n, x0, t, prior.rtol, prior.atol, prior.max_steps, prior.bound, work, x)
+        if reason != ACCEPTED:
+            return reason
+    return judge(s, prior, ops, values, n, x)
+
+
+@compiled
 def draw_example(
     seed: int, index: int, prior: Prior, points: int, layout: Layout, max_tokens: int, work: Workspace,
     pools: Records, drafts: Records, example: Example, counts: Ints,
-) -> None:  # fmt: skip
-    """Example number `index` of a seed.  `points` observed points, or as the prior draws them for 0."""
+) -> bool:  # fmt: skip
+    """Example number `index` of a seed; False if nothing was accepted after very many tries.
+
+    `points` observed points, or as the prior draws them for 0.
+    """
     s = np.empty(4, np.uint64)
     seed_stream(s, seed, index)
     dimension = 1 + pick(s, prior.dimension_weights)
     family = pick(s, prior.family_weights)
     n_trajectories = 1 + pick(s, prior.trajectory_weights)
-    sigma = 0.0 if chance(s, prior.clean_share) else SIGMA_MAX * uniform(s)
-    rho = 0.0 if chance(s, prior.dense_share) else RHO_MAX * uniform(s)
+    example.sigma = 0.0 if chance(s, prior.clean_share) else SIGMA_MAX * uniform(s)
+    example.rho = rho = 0.0 if chance(s, prior.dense_share) else RHO_MAX * uniform(s)
     total = points if points > 0 else integer(s, prior.points_min, prior.points_max)
+    example.index = index
     example.dimension = dimension
     example.n_trajectories = n_trajectories
-    example.sigma = sigma
-    example.rho = rho
     ops = np.empty(MAX_RAW, np.int8)
     values = np.empty(MAX_RAW)
-    x0 = np.empty(dimension)
     factors = np.empty(dimension)
+    times = np.empty(MAX_DENSE)
     dense = np.empty((MAX_DENSE, dimension))
     noisy = np.empty((MAX_DENSE, dimension))
     indices = np.empty(MAX_DENSE, np.int64)
-    tries = 0
-    while True:
-        tries += 1
+    for tries in range(1, MAX_TRIES + 1):
         if tries % FAMILY_PATIENCE == 0:
             family = pick(s, prior.family_weights)
         n = draw_system(s, prior, family, dimension, drafts, ops, values)
         start, end = T_START, T_END
         if prior.varied_starts:
             start, end = 0.0, 10.0 if chance(s, 0.4) else log_uniform(s, 1.0, 40.0)
-        reason = ACCEPTED if n > 0 else TOO_LONG
+        reason = ACCEPTED if n > 0 else NO_TARGET
         example.n_points = 0
         for k in range(n_trajectories):
             if reason != ACCEPTED:
@@ -254,47 +301,55 @@ def draw_example(
             share = total // n_trajectories + (k < total % n_trajectories)
             n_dense = points_before_dropping(share, rho) if points > 0 else share
             kept = share if points > 0 else share - int(rho * share)
-            t = np.linspace(start, end, n_dense)
-            x = dense[:n_dense]
-            for _ in range(1 if k == 0 else START_PATIENCE):
-                draw_start(s, prior.varied_starts, family, x0)
-                reason = solve(
-                    ops, values, n, x0, t, prior.rtol, prior.atol, prior.max_steps, prior.bound, work, x
-                )
-                if reason == ACCEPTED:
-                    break
-            if reason == ACCEPTED and k == 0:
-                reason = judge(s, prior, ops, values, n, x)
+            t, x = times[:n_dense], dense[:n_dense]
+            t[:] = np.linspace(start, end, n_dense)
+            reason = draw_trajectory(s, prior, family, ops, values, n, t, k == 0, work, x)
+            end = t[n_dense - 1]
             if reason == ACCEPTED:
                 observe(s, t, x, kept, k, prior.canonical_units, example, noisy, indices)
         if reason == ACCEPTED:
             rate = rescale(example, dimension, factors) if prior.canonical_units else 1.0
             if not write_target(prior, ops, values, n, factors, rate, layout, max_tokens, pools, example):
-                reason = TOO_LONG
+                reason = NO_TARGET
         counts[reason, dimension] += 1
         if reason == ACCEPTED:
-            break
-    example.family = family
-    example.tries = tries
+            example.family = family
+            example.tries = tries
+            return True
+    return False
 
 
 @compiled
 def _fill(
-    seed: int, first: int, prior: Prior, points: int, layout: Layout, max_tokens: int, pools: Records,
+    seed: int, indices: Ints, prior: Prior, points: int, layout: Layout, max_tokens: int, pools: Records,
     drafts: Records, examples: Examples, counts: Ints,
-) -> None:  # fmt: skip
+) -> bool:  # fmt: skip
     work = workspace(MAX_RAW, MAX_DIMENSION)
     for i in range(len(examples)):
-        draw_example(
-            seed, first + i, prior, points, layout, max_tokens, work, pools, drafts, examples[i], counts
-        )
+        if not draw_example(
+            seed, indices[i], prior, points, layout, max_tokens, work, pools, drafts, examples[i], counts
+        ):
+            return False
+    return True
 
 
 def fill(
-    examples: Examples, counts: Ints, *, seed: int, first: int, prior: Prior, layout: Layout,
-    points: int = 0, max_tokens: int = MAX_TOKENS,
+    examples: Examples, counts: Ints, *, seed: int, prior: Prior, layout: Layout, first: int = 0,
+    indices: Ints | None = None, points: int = 0, max_tokens: int = MAX_TOKENS,
 ) -> None:  # fmt: skip
-    """Write examples number first, first + 1, ... of a seed, without the GIL; adds to the counts."""
+    """Write examples number first, first + 1, ... of a seed, or the given ones; adds to the counts.
+
+    points: observed points of every example, or 0 to draw them, too.  Runs without the GIL.
+    """
     if points != 0 and not 2 * MAX_TRAJECTORIES <= points <= MAX_POINTS:
         raise SettingsError(f"points is {2 * MAX_TRAJECTORIES} to {MAX_POINTS}, or 0 for any, got {points}")
-    _fill(seed, first, prior, points, layout, max_tokens, make_pool(), make_draft(), examples, counts)
+    if indices is None:
+        indices = np.arange(first, first + len(examples))
+    complete = _fill(
+        seed, indices, prior, points, layout, max_tokens, make_pool(), make_draft(), examples, counts
+    )
+    if not complete:
+        raise SettingsError(
+            f"of {MAX_TRIES:,} systems drawn none passed the filters of this prior with targets of at most "
+            f"{max_tokens} tokens; raise max_tokens or loosen the filters"
+        )

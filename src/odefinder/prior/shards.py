@@ -1,6 +1,6 @@
 """Examples on disk: one Parquet file with a row an example, every list trimmed to its real length.
 
-    dimension, n_trajectories, tries, sigma, rho    numbers
+    index, dimension, n_trajectories, tries, sigma, rho    numbers
     family                                          text
     times, trajectory     (points,)                 time of each observed point, number of its trajectory
     states                (points, dimension)       list of points, each a list of its variables
@@ -41,7 +41,7 @@ from odefinder.tokens import MAX_DIMENSION
 if TYPE_CHECKING:
     import pyarrow
 
-_NUMBERS = ("dimension", "n_trajectories", "tries", "sigma", "rho")
+_NUMBERS = ("index", "dimension", "n_trajectories", "tries", "sigma", "rho")
 # List columns: the field, the field with its length, and the longest there can be.
 _LISTS = (
     ("times", "n_points", MAX_POINTS),

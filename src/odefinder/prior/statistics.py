@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from odefinder.compiled import compiled
 from odefinder.prior.examples import ACCEPTED, EXAMPLE, MAX_PROGRAM, MAX_TOKENS, REASONS, Examples, new_counts
 from odefinder.prior.families import FAMILY_NAMES
-from odefinder.prior.filters import is_stationary, oscillation
+from odefinder.prior.filters import OSCILLATES, is_stationary, most_turns
 from odefinder.program import ADD, N_OPCODES, operator
 from odefinder.solver import solve, workspace
 from odefinder.tokens import MAX_DIMENSION
@@ -21,26 +21,7 @@ Ints = NDArray[np.int64]
 
 GRID = 256  # points on which a motion is looked at
 STILL = 1e-3  # stationary: nothing moves more than this share of its range over the last quarter
-TURN = 0.01  # a turning point is a reversal by more than this share of the range
-TURNS = 3  # turning points of an oscillating variable
 MEASURED, STATIONARY, OSCILLATING, MONOTONE = range(4)  # places in `Statistics.motion`
-
-
-@compiled
-def turning_points(x: NDArray[np.float64], tolerance: float) -> int:
-    """How often a series changes its direction, reversals up to the tolerance ignored."""
-    turns, direction = 0, 0
-    low = high = extreme = x[0]
-    for value in x:
-        if direction == 0:
-            low, high, extreme = min(low, value), max(high, value), value
-            direction = 1 if value - low > tolerance else (-1 if high - value > tolerance else 0)
-        elif direction * (value - extreme) > 0.0:
-            extreme = value
-        elif direction * (extreme - value) > tolerance:
-            turns += 1
-            direction, extreme = -direction, value
-    return turns
 
 
 @compiled
@@ -67,10 +48,8 @@ def _measure_motion(examples: Examples, motion: Ints) -> None:
             continue
         motion[MEASURED] += 1
         motion[STATIONARY] += is_stationary(x, STILL, True)
-        most = 0
-        for j in range(example.dimension):
-            most = max(most, turning_points(x[:, j], TURN * oscillation(x, 0, j)))
-        motion[OSCILLATING] += most >= TURNS
+        most = most_turns(x)
+        motion[OSCILLATING] += most >= OSCILLATES
         motion[MONOTONE] += most == 0
 
 

@@ -12,25 +12,29 @@ import json
 import signal
 import time
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from types import FrameType, MethodType
 from typing import Any
 
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from odefinder.errors import CheckpointError, SettingsError
 from odefinder.network import checkpoint
 from odefinder.network.model import DecoderLayer, EncoderLayer, Network, WaveEmbedder, count_parameters
 from odefinder.network.presets import network_preset
+from odefinder.prior.batches import Batch, BatchStream, StreamState
+from odefinder.prior.presets import prior_preset
 from odefinder.tokens import Vocabulary
-from odefinder.training.feed import Batch, Feed
 from odefinder.training.optimizer import Optimizer, learning_rate
 from odefinder.training.settings import TrainingSettings
 
 SAVE_EVERY = 150.0  # seconds: what a kill -9 may cost
 LOG_EVERY = 5.0  # seconds
+# What a resume may change; everything else would make it another run.
+MAY_CHANGE = {"threads", "compile", "learning_rate", "warmup", "decay", "clip"}
 
 
 @dataclass(frozen=True)
@@ -40,7 +44,6 @@ class Progress:
     step: int = 0
     examples: int = 0
     minutes: float = 0.0
-    chunk: int = 0  # of the feed
 
 
 @dataclass(frozen=True)
@@ -64,37 +67,40 @@ class Run:
         self.device = torch.device(device or ("cuda" if torch.cuda.is_available() else "cpu"))
         self.path = folder / "checkpoint.safetensors"
         self.progress = Progress()
+        self.stream_state = StreamState()
         tensors: dict[str, Tensor] = {}
         if self.path.exists():
             if not resume:
                 raise SettingsError(f"{folder} holds a run already; give --resume to go on, or another --out")
             tensors, head = checkpoint.read(self.path)
             self._check_same(head)
-            weights = {k.removeprefix("model."): v for k, v in tensors.items() if k.startswith("model.")}
-            self.network = checkpoint.network_of(weights, head, str(self.path))
+            self.network = checkpoint.network_of(_part(tensors, "model."), head, str(self.path))
             self.progress = Progress(**head["progress"])
+            self.stream_state = StreamState.from_dict(head["stream"])
         else:
             torch.manual_seed(settings.seed)
             self.network = Network(network_preset(settings.network))
         self.network.to(self.device)
         self.optimizer = Optimizer(self.network, settings.learning_rate, muon=settings.muon)
-        state = {k.removeprefix("optimizer."): v for k, v in tensors.items() if k.startswith("optimizer.")}
-        if state:
+        if state := _part(tensors, "optimizer."):
             self.optimizer.load(state)
         if settings.compile and self.device.type == "cuda":
             compile_layers(self.network)
 
     def _check_same(self, head: dict[str, Any]) -> None:
-        before = TrainingSettings(**{k: tuple(v) if isinstance(v, list) else v for k, v in head["training"].items()})
-        free = {"threads": 0, "compile": True, "learning_rate": 0.0, "decay": 0.0, "batch_tokens": 0, "warmup": 0.0}
-        if replace(before, **free) != replace(self.settings, **free):
+        before, now = head["training"], json.loads(json.dumps(asdict(self.settings)))
+        changed = {name for name in now if before.get(name) != now[name]} - MAY_CHANGE
+        if changed:
+            differences = ", ".join(
+                f"{name} was {before.get(name)}, now {now[name]}" for name in sorted(changed)
+            )
             raise CheckpointError(
-                f"{self.path} belongs to a run with other settings: {before}; resume it with those, "
+                f"{self.path} belongs to a run with other settings ({differences}); resume it with those, "
                 "or choose another --out"
             )
 
     def save(self) -> None:
-        """Write the checkpoint: weights, optimiser, counters."""
+        """Write the checkpoint: weights, optimiser, counters, and where the data stand."""
         tensors = {f"model.{k}": v for k, v in self.network.state_dict().items()}
         tensors |= {f"optimizer.{k}": v for k, v in self.optimizer.state().items()}
         head = checkpoint.header(
@@ -102,6 +108,7 @@ class Run:
             kind="checkpoint",
             training=asdict(self.settings),
             progress=asdict(self.progress),
+            stream=self.stream_state.to_dict(),
             parameters=count_parameters(self.network),
         )
         checkpoint.write(self.path, tensors, head)
@@ -111,15 +118,6 @@ class Run:
         network = Network(self.network.settings)
         network.load_state_dict(self.network.state_dict())
         return network.to(self.device).eval()
-
-    def _tensors(self, batch: Batch) -> tuple[Tensor, Tensor, Tensor]:
-        def moved(array: Any) -> Tensor:
-            tensor = torch.from_numpy(array)
-            if self.device.type == "cuda":
-                return tensor.pin_memory().to(self.device, non_blocking=True)
-            return tensor
-
-        return moved(batch.points), moved(batch.trajectory), moved(batch.targets)
 
     def train(
         self,
@@ -132,65 +130,108 @@ class Run:
         """Train for so many minutes or steps more; the plan is the total in the same unit."""
         if (minutes is None) == (steps is None):
             raise SettingsError("give either minutes or steps")
-        settings = self.settings
-        start, first = time.perf_counter(), self.progress
-        total = plan or ((first.minutes + minutes) if minutes is not None else (first.step + (steps or 0)))
-        vocabulary = Vocabulary.preset(self.network.settings.vocabulary)
-        feed = Feed(settings, vocabulary, self.network.settings.embedder == "tokens", first.chunk)
+        settings, first, start = self.settings, self.progress, time.perf_counter()
+
+        def used(progress: Progress) -> float:
+            return progress.minutes if minutes is not None else float(progress.step)
+
+        budget = minutes if minutes is not None else float(steps or 0)
+        total = plan or used(first) + budget
         self.folder.mkdir(parents=True, exist_ok=True)
-        log = (self.folder / "log.jsonl").open("a")
-        stopping = _Interrupt()
-        saved = logged = start
-        losses: list[Tensor] = []
-        counted, waited = 0, 0.0
-        before = time.perf_counter()
+        interrupt, meter, saved = _Interrupt(), Meter(), start
         self.network.train()
-        try:
-            for batch in feed:
-                waited += time.perf_counter() - before
-                elapsed = first.minutes + (time.perf_counter() - start) / 60
-                share = (elapsed if minutes is not None else self.progress.step) / total
-                rate = learning_rate(settings.learning_rate, share, settings.warmup, settings.decay)
-                losses.append(self._step(batch, rate))
-                counted += len(batch.points)
-                self.progress = Progress(
-                    self.progress.step + 1, self.progress.examples + len(batch.points), elapsed, feed.next_chunk
-                )
-                now = time.perf_counter()
-                done = (
-                    elapsed - first.minutes >= minutes
-                    if minutes is not None
-                    else self.progress.step - first.step >= (steps or 0)
-                )
-                done = done or stopping.asked
-                if now - logged > LOG_EVERY or done:
-                    loss = torch.stack(losses).mean().item()
+        with self._stream() as stream, (self.folder / "log.jsonl").open("a") as log:
+            try:
+                while True:
+                    batch = meter.waits_for(stream)
+                    share = used(self.progress) / total
+                    rate = learning_rate(settings.learning_rate, share, settings.warmup, settings.decay)
+                    meter.add(self._step(batch, rate), len(batch))
                     now = time.perf_counter()
-                    speed = counted / (now - logged)
-                    news = Report(self.progress, share, loss, rate, speed, waited / (now - logged))
-                    log.write(json.dumps(asdict(news)) + "\n")
-                    log.flush()
-                    report(news)
-                    losses, counted, waited, logged = [], 0, 0.0, now
-                if now - saved > SAVE_EVERY or done:
-                    self.save()
-                    saved = time.perf_counter()
-                if done:
-                    break
-                before = time.perf_counter()
-        finally:
-            feed.close()
-            log.close()
-            stopping.restore()
+                    self.progress = Progress(
+                        self.progress.step + 1,
+                        self.progress.examples + len(batch),
+                        first.minutes + (now - start) / 60,
+                    )
+                    self.stream_state = stream.state
+                    done = interrupt.asked or used(self.progress) - used(first) >= budget
+                    if done or now - meter.since > LOG_EVERY:
+                        news = meter.report(self.progress, share, rate)
+                        log.write(json.dumps(asdict(news)) + "\n")
+                        log.flush()
+                        report(news)
+                    if done or now - saved > SAVE_EVERY:
+                        self.save()
+                        saved = time.perf_counter()
+                    if done:
+                        break
+            finally:
+                interrupt.restore()
+
+    def _stream(self) -> BatchStream:
+        settings = self.settings
+        return BatchStream(
+            prior_preset(settings.prior),
+            Vocabulary.preset(self.network.settings.vocabulary),
+            points=settings.points,
+            lengths=settings.lengths,
+            batch_size=settings.batch_size,
+            seed=settings.seed,
+            threads=settings.threads,
+            state=self.stream_state,
+        )
 
     def _step(self, batch: Batch, rate: float) -> Tensor:
-        points, trajectory, targets = self._tensors(batch)
+        as_tokens = self.network.settings.embedder == "tokens"
+        points = self._moved(batch.input_ids() if as_tokens else batch.points)
+        trajectory, targets = self._moved(batch.trajectory), self._moved(batch.targets)
         with torch.autocast(self.device.type, dtype=torch.bfloat16, enabled=self.device.type == "cuda"):
             loss = self.network.loss(points, trajectory, targets)
-        loss.backward()  # type: ignore[no-untyped-call]
+        torch.autograd.backward(loss)
         torch.nn.utils.clip_grad_norm_(self.network.parameters(), self.settings.clip)
         self.optimizer.step(rate)
         return loss.detach()
+
+    def _moved(self, array: NDArray[Any]) -> Tensor:
+        tensor = torch.from_numpy(array)
+        if self.device.type == "cuda":
+            return tensor.pin_memory().to(self.device, non_blocking=True)
+        return tensor
+
+
+class Meter:
+    """Averages since the last report."""
+
+    def __init__(self) -> None:
+        self.since = time.perf_counter()
+        self._losses: list[Tensor] = []
+        self._examples, self._waited = 0, 0.0
+
+    def waits_for(self, stream: BatchStream) -> Batch:
+        """The next batch; the time until it is there counts as waiting."""
+        before = time.perf_counter()
+        batch = next(stream)
+        self._waited += time.perf_counter() - before
+        return batch
+
+    def add(self, loss: Tensor, examples: int) -> None:
+        """Count a step."""
+        self._losses.append(loss)
+        self._examples += examples
+
+    def report(self, progress: Progress, share: float, rate: float) -> Report:
+        """The averages, which begin anew."""
+        loss = torch.stack(self._losses).mean().item()  # waits for the device
+        seconds = time.perf_counter() - self.since
+        news = Report(progress, share, loss, rate, self._examples / seconds, self._waited / seconds)
+        self.since = time.perf_counter()
+        self._losses, self._examples, self._waited = [], 0, 0.0
+        return news
+
+
+def _part(tensors: dict[str, Tensor], prefix: str) -> dict[str, Tensor]:
+    """The tensors whose names begin so, without the beginning."""
+    return {name.removeprefix(prefix): t for name, t in tensors.items() if name.startswith(prefix)}
 
 
 class _Interrupt:
@@ -217,7 +258,7 @@ class _Interrupt:
 
 def compile_layers(network: Network) -> None:
     """Compile one function for all encoder layers and one for all decoder layers, static shapes."""
-    torch._dynamo.config.recompile_limit = 64  # type: ignore[attr-defined]
+    torch._dynamo.config.recompile_limit = 64
     for kind in (EncoderLayer, DecoderLayer, WaveEmbedder):
         function = torch.compile(kind.forward, dynamic=False)
         for module in network.modules():

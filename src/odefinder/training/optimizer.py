@@ -8,7 +8,8 @@ large as AdamW's, so one learning rate serves both.  Matrices of one shape are u
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -35,21 +36,22 @@ class Muon(torch.optim.Optimizer):
         super().__init__(parameters, {"lr": lr, "momentum": momentum})
 
     @torch.no_grad()
-    def step(self, closure: None = None) -> None:  # type: ignore[override]
+    def step(self, closure: Callable[[], float] | None = None) -> Any:
+        """One update from the gradients as they stand; a closure, as some optimisers take, is not called."""
         for group in self.param_groups:
-            by_shape: dict[torch.Size, list[nn.Parameter]] = defaultdict(list)
+            by_shape: dict[torch.Size, tuple[list[Tensor], list[Tensor]]] = defaultdict(lambda: ([], []))
             for parameter in group["params"]:
-                if parameter.grad is not None:
-                    by_shape[parameter.shape].append(parameter)
-            for shape, parameters in by_shape.items():
-                updates = []
-                for parameter in parameters:
-                    state = self.state[parameter]
-                    if "momentum" not in state:
-                        state["momentum"] = torch.zeros_like(parameter)
-                    buffer = state["momentum"]
-                    buffer.lerp_(parameter.grad, 1.0 - group["momentum"])
-                    updates.append(torch.lerp(parameter.grad, buffer, group["momentum"]))  # Nesterov
+                if parameter.grad is None:
+                    continue
+                state = self.state[parameter]
+                if "momentum" not in state:
+                    state["momentum"] = torch.zeros_like(parameter)
+                buffer = state["momentum"]
+                buffer.lerp_(parameter.grad, 1.0 - group["momentum"])
+                parameters, updates = by_shape[parameter.shape]
+                parameters.append(parameter)
+                updates.append(torch.lerp(parameter.grad, buffer, group["momentum"]))  # Nesterov
+            for shape, (parameters, updates) in by_shape.items():
                 stacked = orthogonalised(torch.stack(updates)).to(parameters[0].dtype)
                 size = group["lr"] * 0.2 * max(shape) ** 0.5
                 torch._foreach_add_(parameters, list(stacked.unbind()), alpha=-size)
@@ -59,7 +61,8 @@ class Optimizer:
     """Both optimisers behind one face."""
 
     def __init__(self, network: nn.Module, lr: float, *, muon: bool = True):
-        matrices, rest = [], []
+        matrices: list[nn.Parameter] = []
+        rest: list[nn.Parameter] = []
         for name, parameter in network.named_parameters():
             inside = name.startswith(("encoder.", "decoder.")) and parameter.ndim == 2
             (matrices if inside and muon else rest).append(parameter)

@@ -1,0 +1,75 @@
+"""Decoded metrics of checkpoints or weights files.
+
+    python benchmarks/validate.py runs/default/checkpoint.safetensors [--cases 50] [--samples 50] [--out FILE]
+
+Prints, and writes as JSON, the figures of `odefinder.training.validation` on the synthetic validation set
+(by dimension, noise and number of trajectories) and on ODEBench, clean and with sigma 0.05, rho 0.5.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+from pathlib import Path
+
+import torch
+
+from odefinder.bench import odebench
+from odefinder.network import checkpoint
+from odefinder.network.model import Network
+from odefinder.training.validation import Outcome, bench_cases, by_group, summary, synthetic_cases, validate
+
+
+def load(path: Path) -> Network:
+    """The network of a checkpoint or of a weights file."""
+    tensors, head = checkpoint.read(path)
+    if head["kind"] == "weights":
+        return checkpoint.load_weights(path)
+    weights = {k.removeprefix("model."): v for k, v in tensors.items() if k.startswith("model.")}
+    return checkpoint.network_of(weights, head, str(path)).eval()
+
+
+def figures(outcomes: list[Outcome], *, parts: tuple[int, ...]) -> dict[str, object]:
+    """The summary of all outcomes and by parts of their group."""
+    result: dict[str, object] = {"all": summary(outcomes)}
+    for part in parts:
+        result |= by_group(outcomes, part)
+    return result
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("files", nargs="+", type=Path)
+    parser.add_argument("--cases", type=int, default=50, help="synthetic cases per dimension")
+    parser.add_argument("--samples", type=int, default=50)
+    parser.add_argument("--temperature", type=float, default=0.7)
+    parser.add_argument("--refine", type=int, default=12, help="distinct skeletons whose constants are fitted")
+    parser.add_argument("--out", type=Path, help="folder for one JSON file each")
+    options = parser.parse_args()
+    device = "cuda" if torch.cuda.is_available() else "cpu"
+    how = {"samples": options.samples, "temperature": options.temperature, "refine": options.refine}
+    sets = {"odebench clean": bench_cases(odebench())}
+    sets["odebench sigma .05 rho .5"] = bench_cases(odebench(), sigma=0.05, rho=0.5)
+    if options.cases:
+        sets["synthetic"] = synthetic_cases(options.cases)
+    for path in options.files:
+        network = load(path).to(device)
+        result: dict[str, object] = {}
+        for name, cases in sets.items():
+            start = time.perf_counter()
+            result[name] = figures(validate(network, cases, **how), parts=(0, 1, 2) if name == "synthetic" else (0,))
+            print(path, name, f"{time.perf_counter() - start:.0f} s", summary_line(result[name]), flush=True)
+        if options.out:
+            options.out.mkdir(parents=True, exist_ok=True)
+            (options.out / f"{path.parent.name}.json").write_text(json.dumps(result, indent=1))
+
+
+def summary_line(content: object) -> str:
+    """The figures of one set in one line."""
+    assert isinstance(content, dict)
+    return ", ".join(f"{key} {value}" for key, value in content["all"].items())
+
+
+if __name__ == "__main__":
+    main()
