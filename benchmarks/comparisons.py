@@ -1,10 +1,11 @@
 """Short training runs that differ in one thing each, judged by decoded metrics (docs/training.md).
 
-    python benchmarks/comparisons.py --out runs/comparisons --examples 1500000 [--only canonical waves] [--jobs 3]
+    python benchmarks/comparisons.py --out runs/comparisons --examples 1500000 [--only base tokens] [--jobs 3]
 
 Every variant trains a small network on the same number of examples; the figures are those of
 `odefinder.training.validation` on the synthetic validation set and, for the record, on ODEBench.
-A variant that has its result already is skipped, so the command can be repeated after a kill.
+A variant that has its result already is skipped, one that was stopped goes on from its checkpoint, so the
+command can be repeated after a kill.
 """
 
 from __future__ import annotations
@@ -69,13 +70,13 @@ def run_variant(name: str, folder: Path, examples: int, cases: int, threads: int
     settings = replace(register(name), threads=threads)
     per_batch = settings.batch_size(settings.points[0], settings.lengths[0])
     run = Run(folder / name, settings, resume=True)
-    start = time.perf_counter()
     steps = max(1, examples // per_batch)
-    speeds: list[float] = []
-    run.train(
-        steps=steps, report=lambda r: (speeds.append(r.examples_per_second), print(name, r, flush=True))
-    )
-    seconds = time.perf_counter() - start
+    if run.progress.step < steps:
+        run.train(
+            steps=steps - run.progress.step, plan=steps, report=lambda news: print(name, news, flush=True)
+        )
+    log = (folder / name / "log.jsonl").read_text().splitlines()
+    speeds = sorted(json.loads(line)["examples_per_second"] for line in log)
     start = time.perf_counter()
     network = run.plain_network()
     synthetic = validate(network, synthetic_cases(cases))
@@ -86,8 +87,8 @@ def run_variant(name: str, folder: Path, examples: int, cases: int, threads: int
         "what": VARIANTS[name][0],
         "parameters": count_parameters(run.network),
         "examples": run.progress.examples,
-        "seconds": round(seconds, 1),
-        "examples per second": round(sorted(speeds)[len(speeds) // 2]),
+        "seconds": round(60 * run.progress.minutes, 1),
+        "examples per second": round(speeds[len(speeds) // 2]),
         "device": torch.cuda.get_device_name() if torch.cuda.is_available() else "CPU",
         "synthetic": summary(synthetic),
         "synthetic by dimension": by_group(synthetic, 0),
@@ -135,16 +136,20 @@ def main() -> None:
         run_variant(options.variant, options.out, options.examples, options.cases, options.threads)
         return
     todo = [name for name in options.only if not (options.out / f"{name}.json").exists()]
-    running: list[subprocess.Popen[bytes]] = []
+    running: dict[str, subprocess.Popen[bytes]] = {}
     while todo or running:
-        running = [process for process in running if process.poll() is None]
+        for name, process in list(running.items()):
+            if process.poll() is not None:
+                del running[name]
+                if process.returncode:
+                    print(f"{name} failed; see {options.out / name}.log", file=sys.stderr, flush=True)
         while todo and len(running) < options.jobs:
             name = todo.pop(0)
             command = [sys.executable, __file__, "--variant", name, "--out", str(options.out)]
             command += ["--examples", str(options.examples), "--cases", str(options.cases)]
             command += ["--threads", str(options.threads)]
-            log = (options.out / f"{name}.log").open("wb")
-            running.append(subprocess.Popen(command, stdout=log, stderr=subprocess.STDOUT))
+            with (options.out / f"{name}.log").open("ab") as log:
+                running[name] = subprocess.Popen(command, stdout=log, stderr=subprocess.STDOUT)
         time.sleep(1.0)
     print(table(options.out))
 

@@ -16,18 +16,8 @@ from pathlib import Path
 import torch
 
 from odefinder.bench import odebench
-from odefinder.network import checkpoint
-from odefinder.network.model import Network
+from odefinder.network.checkpoint import load_network
 from odefinder.training.validation import Outcome, bench_cases, by_group, summary, synthetic_cases, validate
-
-
-def load(path: Path) -> Network:
-    """The network of a checkpoint or of a weights file."""
-    tensors, head = checkpoint.read(path)
-    if head["kind"] == "weights":
-        return checkpoint.load_weights(path)
-    weights = {k.removeprefix("model."): v for k, v in tensors.items() if k.startswith("model.")}
-    return checkpoint.network_of(weights, head, str(path)).eval()
 
 
 def figures(outcomes: list[Outcome], *, parts: tuple[int, ...]) -> dict[str, object]:
@@ -39,12 +29,14 @@ def figures(outcomes: list[Outcome], *, parts: tuple[int, ...]) -> dict[str, obj
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("files", nargs="+", type=Path)
     parser.add_argument("--cases", type=int, default=50, help="synthetic cases per dimension")
     parser.add_argument("--samples", type=int, default=50)
     parser.add_argument("--temperature", type=float, default=0.7)
-    parser.add_argument("--refine", type=int, default=12, help="distinct skeletons whose constants are fitted")
+    parser.add_argument("--refine", type=int, default=12, help="skeletons whose constants are fitted")
     parser.add_argument("--out", type=Path, help="folder for one JSON file each")
     options = parser.parse_args()
     device = "cuda" if torch.cuda.is_available() else "cpu"
@@ -54,11 +46,12 @@ def main() -> None:
     if options.cases:
         sets["synthetic"] = synthetic_cases(options.cases)
     for path in options.files:
-        network = load(path).to(device)
+        network = load_network(path).to(device)
         result: dict[str, object] = {}
         for name, cases in sets.items():
             start = time.perf_counter()
-            result[name] = figures(validate(network, cases, **how), parts=(0, 1, 2) if name == "synthetic" else (0,))
+            parts = (0, 1, 2) if name == "synthetic" else (0,)
+            result[name] = figures(validate(network, cases, **how), parts=parts)
             print(path, name, f"{time.perf_counter() - start:.0f} s", summary_line(result[name]), flush=True)
         if options.out:
             options.out.mkdir(parents=True, exist_ok=True)

@@ -7,8 +7,9 @@ from hypothesis import strategies as st
 
 from odefinder.errors import SettingsError
 from odefinder.grammar import Grammar
+from odefinder.number_words import PAD
 from odefinder.program import check_system
-from odefinder.tokens import EOS, PAD, Vocabulary
+from odefinder.tokens import EOS, Vocabulary
 from tests.test_tokens import COARSE, PAPER, VARIANTS, programs
 
 

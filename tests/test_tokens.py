@@ -8,17 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from odefinder import tokens
+from odefinder import number_words, tokens
 from odefinder.errors import DataError, ExpressionError, SettingsError
+from odefinder.number_words import NumberScheme, decode_numbers, encode_numbers, number_ids, split_number
 from odefinder.program import ADD, ARITY, CONST, COS, MUL, N_OPCODES, VAR, Program, make_program
-from odefinder.tokens import (
-    NumberScheme,
-    Vocabulary,
-    decode_numbers,
-    encode_numbers,
-    number_ids,
-    split_number,
-)
+from odefinder.tokens import Vocabulary
 
 COARSE, PAPER = Vocabulary.preset("coarse"), Vocabulary.preset("paper")
 VARIANTS = [
@@ -96,8 +90,8 @@ def test_words_of_input_numbers(x: float, words: tuple[str, str, str]) -> None:
 
 
 def test_input_vocabulary_is_the_papers_and_pad() -> None:
-    assert tokens.INPUT_SIZE == 10203 + 1
-    assert number_ids([-9.999e103]).max() == tokens.INPUT_SIZE - 1
+    assert number_words.INPUT_SIZE == 10203 + 1
+    assert number_ids([-9.999e103]).max() == number_words.INPUT_SIZE - 1
 
 
 @settings(deadline=None, max_examples=300)
@@ -140,7 +134,7 @@ def test_input_numbers_of_any_shape_and_missing_entries() -> None:
     ids = number_ids(x.T, allow_missing=True)
     assert ids.shape == (3, 2, 3)
     assert ids.dtype == np.int16
-    assert (ids[1, 0] == tokens.PAD).all()
+    assert (ids[1, 0] == number_words.PAD).all()
     np.testing.assert_array_equal(decode_numbers(ids), x.T)
     compiled = np.empty((6, 3), dtype=np.int16)
     encode_numbers(x.ravel(), compiled)
@@ -212,7 +206,7 @@ def test_round_trip(vocabulary: Vocabulary, data: st.DataObject) -> None:
     rounded = [numbers.value(*numbers.split(x)) for x in program.constants.tolist()]
     assert decoded == program.with_constants(rounded)
     np.testing.assert_array_equal(vocabulary.encode(decoded), ids)
-    assert vocabulary.decode([*ids, tokens.PAD, -100]) == decoded  # what follows the end does not count
+    assert vocabulary.decode([*ids, number_words.PAD, -100]) == decoded  # what follows the end does not count
 
 
 def test_compiled_encoder_fills_a_callers_buffer() -> None:

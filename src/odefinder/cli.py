@@ -12,7 +12,7 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
-from odefinder.errors import OdefinderError
+from odefinder.errors import MissingExtraError, OdefinderError
 
 if TYPE_CHECKING:
     from odefinder.prior.generation import Summary
@@ -108,6 +108,55 @@ def _print_summary(summary: Summary) -> None:
         f"{summary.new_shards} written now, in {summary.seconds:.1f} s.",
         soft_wrap=True,
     )
+
+
+@app.command()
+def train(
+    out: Annotated[Path, typer.Option(help="Folder of the run: checkpoint, log.jsonl, TensorBoard.")],
+    preset: Annotated[
+        str, typer.Option(help="Network, data and schedule: default, paper, or tiny to try it out.")
+    ] = "default",
+    minutes: Annotated[float | None, typer.Option(help="Train so many minutes (more).")] = None,
+    steps: Annotated[int | None, typer.Option(help="Or so many steps (more).")] = None,
+    plan: Annotated[
+        float | None,
+        typer.Option(
+            help="Minutes (or steps) of all slices together, which the learning rate follows; by default it "
+            "falls to zero at the end of this slice."
+        ),
+    ] = None,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on with the run in the folder.")] = False,
+    device: Annotated[
+        str | None, typer.Option(help="Such as cpu or cuda:1; by default a GPU if there is one.")
+    ] = None,
+) -> None:
+    """Train a network on examples drawn from the prior while it learns; --resume goes on where it stopped."""
+    with _plain_errors():
+        try:
+            from odefinder.training.loop import Report, Run
+        except ModuleNotFoundError as missing:
+            if (missing.name or "").split(".")[0] not in ("torch", "safetensors"):
+                raise
+            raise MissingExtraError("training", "train") from missing
+        from odefinder.training.reports import ProgressLine, Scalars
+        from odefinder.training.settings import training_preset
+
+        run = Run(out, training_preset(preset), resume=resume, device=device)
+        with ProgressLine(run.progress, minutes=minutes, steps=steps) as line, Scalars(out) as scalars:
+
+            def report(news: Report) -> None:
+                line(news)
+                scalars(news)
+
+            run.train(minutes=minutes, steps=steps, plan=plan, report=report)
+        done = run.progress
+        summary = (
+            f"{done.step:,} steps on {done.examples:,} examples in {done.minutes:.1f} minutes in all; "
+            f"the checkpoint is {run.path}"
+        )
+        if line.share(done) < 1.0:
+            raise KeyboardInterrupt(f"Stopped after {summary}. Go on with --resume.")
+        typer.echo(f"Trained {summary}.")
 
 
 def main() -> None:

@@ -21,8 +21,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from odefinder.canonical.atoms import collected, emit_sum, variable_atom
+from odefinder.canonical.functions import function, power
 from odefinder.canonical.pool import FAILED, N_CODE, Pool, make_pool, merged, reset
-from odefinder.canonical.rules import function, number, power, product, single_factor, whole_power
+from odefinder.canonical.rules import number, product, single_factor, whole_power
 from odefinder.compiled import compiled
 from odefinder.errors import ExpressionError
 from odefinder.program import ADD, CONST, INV, MAX_NODES, MUL, POW, POW5, SQUARE, VAR, Ops, Program, Values

@@ -16,9 +16,13 @@ from torch import Tensor
 from odefinder.canonical import skeleton
 from odefinder.errors import ExpressionError
 from odefinder.grammar import Grammar
-from odefinder.network.model import Network, shifted
+from odefinder.network.model import Network, longer_cache, shifted
+from odefinder.number_words import PAD
 from odefinder.program import Program
-from odefinder.tokens import BOS, EOS, MAX_DIMENSION, PAD, Vocabulary
+from odefinder.tokens import BOS, EOS, MAX_DIMENSION, Vocabulary
+
+CACHE_START = 32  # positions that the decoder's cache has room for at first; it doubles when it is full
+WORTH_DROPPING = 0.75  # share of rows still being written below which the others are dropped
 
 
 class Constraint:
@@ -84,13 +88,15 @@ def sample(
     memory = network.encode(points, trajectory)
     memory_cache = network.memory_cache(memory)
     count = batch * samples
-    cache = network.empty_cache(count, length, memory)
+    cache = network.empty_cache(count, min(length, CACHE_START), memory)
     constraint = Constraint(vocabulary, dimensions.long().repeat_interleave(samples), length)
     tokens = torch.full((count,), BOS, device=points.device)
     ids = torch.full((count, length), PAD, device=points.device)
     log_probability = torch.zeros(count, dtype=torch.float64, device=points.device)
     active = torch.arange(count, device=points.device)
     for position in range(length):
+        if position == cache[0][0].shape[2]:
+            cache = longer_cache(cache, min(2 * position, length))
         logits = network.step(tokens, position, cache, memory_cache).float()
         logits = logits.masked_fill(~constraint.allowed(), -torch.inf)
         chances = torch.softmax(logits / temperature, -1)
@@ -102,7 +108,8 @@ def sample(
         going = (tokens != EOS) & (tokens != PAD)
         if not going.any():
             break
-        if batch == 1 and not going.all():  # finished rows cost nothing more
+        # Finished rows are padded, which costs as much as writing; copying the cache costs, too.
+        if batch == 1 and int(going.sum()) <= WORTH_DROPPING * len(going):
             constraint.keep(going)
             tokens, active = tokens[going], active[going]
             cache = [(keys[going], values[going]) for keys, values in cache]

@@ -21,13 +21,14 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 from torch import Tensor
 
-from odefinder.errors import CheckpointError
+from odefinder.errors import CheckpointError, SettingsError
 from odefinder.network.model import Network
 from odefinder.network.presets import NetworkSettings
 from odefinder.tokens import Vocabulary
 
 FORMAT = "odefinder-network"
 VERSION = 1
+SMALLEST_HALF = 2.0**-24
 
 
 def header(settings: NetworkSettings, **content: Any) -> dict[str, Any]:
@@ -39,7 +40,11 @@ def header(settings: NetworkSettings, **content: Any) -> dict[str, Any]:
         "network": asdict(settings),
         "vocabulary": vocabulary.to_dict(),
         "fingerprint": vocabulary.fingerprint,
-        "libraries": {"python": platform.python_version(), "torch": torch.__version__, "numpy": np.__version__},
+        "libraries": {
+            "python": platform.python_version(),
+            "torch": torch.__version__,
+            "numpy": np.__version__,
+        },
         **content,
     }
 
@@ -58,7 +63,7 @@ def write(path: Path, tensors: dict[str, Tensor], head: dict[str, Any]) -> None:
 
 def read(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
     """Tensors and header of a file; `CheckpointError` says what is wrong with it."""
-    if not path.exists():
+    if not path.is_file():
         raise CheckpointError(f"there is no file {path}; train first or give the path of a checkpoint")
     try:
         with safe_open(path, framework="pt") as file:
@@ -68,29 +73,47 @@ def read(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
         raise CheckpointError(
             f"{path} is damaged or no safetensors file ({error}); copy it again or go back to an older one"
         ) from error
-    if head.get("format") != FORMAT:
+    if not isinstance(head, dict) or head.get("format") != FORMAT:
         raise CheckpointError(f"{path} is a safetensors file, but not one of odefinder's networks")
-    if head["version"] > VERSION:
-        raise CheckpointError(f"{path} was written by a newer odefinder; upgrade with pip install -U odefinder")
+    if head.get("version", VERSION) > VERSION:
+        raise CheckpointError(
+            f"{path} was written by a newer odefinder; upgrade with pip install -U odefinder"
+        )
     return tensors, head
+
+
+def part(tensors: dict[str, Tensor], prefix: str) -> dict[str, Tensor]:
+    """The tensors whose names begin so, without the beginning."""
+    return {name.removeprefix(prefix): t for name, t in tensors.items() if name.startswith(prefix)}
 
 
 def network_of(tensors: dict[str, Tensor], head: dict[str, Any], where: str) -> Network:
     """The network of a header with these weights."""
-    settings = NetworkSettings(**head["network"])
-    expected = Vocabulary.preset(settings.vocabulary).fingerprint
-    if head["fingerprint"] != expected:
+    try:
+        settings = NetworkSettings(**head["network"])
+        expected = Vocabulary.preset(settings.vocabulary).fingerprint
+    except (KeyError, TypeError, SettingsError) as error:
         raise CheckpointError(
-            f"{where} was trained with another vocabulary (fingerprint {head['fingerprint'][:12]}, this version "
-            f"has {expected[:12]}): its tokens mean something else. Use the odefinder version that wrote it, "
+            f"{where} describes a network that this version cannot build ({error}); use the odefinder "
+            "version that wrote it, or train again"
+        ) from error
+    found = str(head.get("fingerprint"))
+    if found != expected:
+        raise CheckpointError(
+            f"{where} was trained with another vocabulary (fingerprint {found[:12]}, this version has "
+            f"{expected[:12]}): its tokens mean something else. Use the odefinder version that wrote it, "
             "or train again"
         )
     network = Network(settings)
-    missing, unexpected = network.load_state_dict(tensors, strict=False)
-    if missing or unexpected:
+    shapes = {name: tensor.shape for name, tensor in network.state_dict().items()}
+    given = {name: tensor.shape for name, tensor in tensors.items()}
+    if shapes != given:
+        wrong = sorted(name for name in {*shapes, *given} if shapes.get(name) != given.get(name))
         raise CheckpointError(
-            f"{where} does not fit its own settings: missing {missing[:3]}, unexpected {unexpected[:3]}"
+            f"{where} does not fit its own settings: {len(wrong)} tensors are missing, too many or of "
+            f"another shape, such as {wrong[0]}; copy it again or go back to an older one"
         )
+    network.load_state_dict(tensors)
     return network
 
 
@@ -100,9 +123,10 @@ def quantised(network: Network) -> dict[str, Tensor]:
     for name, tensor in network.state_dict().items():
         tensor = tensor.detach().float().cpu()
         if tensor.ndim == 2 and tensor.numel() >= 4096:
-            scale = tensor.abs().amax(dim=1, keepdim=True).clamp(min=1e-12) / 127.0
-            tensors[name + ".int8"] = torch.round(tensor / scale).to(torch.int8)
-            tensors[name + ".scale"] = scale.half()
+            # Rounded with the scale as it is stored; the smallest half-precision number serves rows of zeros.
+            scale = (tensor.abs().amax(dim=1, keepdim=True) / 127.0).clamp(min=SMALLEST_HALF).half()
+            tensors[name + ".int8"] = (tensor / scale.float()).round().clamp(-127, 127).to(torch.int8)
+            tensors[name + ".scale"] = scale
         else:
             tensors[name] = tensor.half()
     return tensors
@@ -126,10 +150,11 @@ def save_weights(path: Path, network: Network, **content: Any) -> str:
     return sha256(path)
 
 
-def load_weights(path: Path) -> Network:
-    """The network of a weights file, for inference."""
+def load_network(path: Path) -> Network:
+    """The network of a weights file or of a run's checkpoint, for inference."""
     tensors, head = read(path)
-    return network_of(dequantised(tensors), head, str(path)).eval()
+    weights = part(tensors, "model.") if head.get("kind") == "checkpoint" else dequantised(tensors)
+    return network_of(weights, head, str(path)).eval()
 
 
 def sha256(path: Path) -> str:

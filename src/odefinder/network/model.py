@@ -17,9 +17,10 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from odefinder.network.presets import NetworkSettings
+from odefinder.number_words import INPUT_SIZE, PAD
 from odefinder.prior.examples import MAX_TRAJECTORIES
 from odefinder.scaling import T_END, T_START
-from odefinder.tokens import BOS, INPUT_SIZE, MAX_DIMENSION, PAD, Vocabulary
+from odefinder.tokens import BOS, MAX_DIMENSION, Vocabulary
 
 Cache = list[tuple[Tensor, Tensor]]  # keys and values (B, H, L, W / H) of each layer
 
@@ -242,6 +243,12 @@ class Network(nn.Module):
             x = layer.step(x, keys, values, attended, position)
         logits: Tensor = self.head(norm(x[:, 0]))
         return logits
+
+
+def longer_cache(cache: Cache, length: int) -> Cache:
+    """The same keys and values with room for so many positions."""
+    more = (0, 0, 0, length - cache[0][0].shape[2])
+    return [(F.pad(keys, more), F.pad(values, more)) for keys, values in cache]
 
 
 def shifted(targets: Tensor) -> Tensor:

@@ -25,7 +25,11 @@ class NetworkSettings:
 
     def __post_init__(self) -> None:
         if self.width % self.heads:
-            raise SettingsError(f"the width {self.width} must be a multiple of the number of heads {self.heads}")
+            raise SettingsError(
+                f"the width {self.width} must be a multiple of the number of heads {self.heads}"
+            )
+        if self.embedder not in ("waves", "tokens"):
+            raise SettingsError(f"the embedder is waves or tokens, not {self.embedder!r}")
 
 
 PRESETS = {

@@ -21,10 +21,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from odefinder.errors import SettingsError
+from odefinder.number_words import PAD, number_ids
 from odefinder.prior.examples import EXAMPLE, MAX_TOKENS, Examples, new_counts
 from odefinder.prior.presets import Prior
 from odefinder.prior.sampler import fill
-from odefinder.tokens import MAX_DIMENSION, PAD, Vocabulary, number_ids
+from odefinder.tokens import MAX_DIMENSION, Vocabulary
 
 CHUNK = 256  # examples that one thread draws at once; all of them have equally many points
 

@@ -64,7 +64,7 @@ class Run:
     def __init__(self, folder: Path, settings: TrainingSettings, *, resume: bool, device: str | None = None):
         self.folder = folder
         self.settings = settings
-        self.device = torch.device(device or ("cuda" if torch.cuda.is_available() else "cpu"))
+        self.device = chosen_device(device)
         self.path = folder / "checkpoint.safetensors"
         self.progress = Progress()
         self.stream_state = StreamState()
@@ -74,20 +74,30 @@ class Run:
                 raise SettingsError(f"{folder} holds a run already; give --resume to go on, or another --out")
             tensors, head = checkpoint.read(self.path)
             self._check_same(head)
-            self.network = checkpoint.network_of(_part(tensors, "model."), head, str(self.path))
-            self.progress = Progress(**head["progress"])
-            self.stream_state = StreamState.from_dict(head["stream"])
+            self.network = checkpoint.network_of(checkpoint.part(tensors, "model."), head, str(self.path))
+            try:
+                self.progress = Progress(**head["progress"])
+                self.stream_state = StreamState.from_dict(head["stream"])
+            except (KeyError, TypeError) as error:
+                raise CheckpointError(
+                    f"{self.path} does not say where its run stopped, in a way that this version reads; "
+                    "resume it with the odefinder version that wrote it, or choose another --out"
+                ) from error
         else:
             torch.manual_seed(settings.seed)
             self.network = Network(network_preset(settings.network))
         self.network.to(self.device)
         self.optimizer = Optimizer(self.network, settings.learning_rate, muon=settings.muon)
-        if state := _part(tensors, "optimizer."):
+        if state := checkpoint.part(tensors, "optimizer."):
             self.optimizer.load(state)
         if settings.compile and self.device.type == "cuda":
             compile_layers(self.network)
 
     def _check_same(self, head: dict[str, Any]) -> None:
+        if head.get("kind") != "checkpoint":
+            raise CheckpointError(
+                f"{self.path} holds weights but no run that could go on; choose another --out"
+            )
         before, now = head["training"], json.loads(json.dumps(asdict(self.settings)))
         changed = {name for name in now if before.get(name) != now[name]} - MAY_CHANGE
         if changed:
@@ -130,17 +140,25 @@ class Run:
         """Train for so many minutes or steps more; the plan is the total in the same unit."""
         if (minutes is None) == (steps is None):
             raise SettingsError("give either minutes or steps")
+        if not (minutes if minutes is not None else steps or 0) > 0:
+            raise SettingsError("minutes and steps are the training still to be done: more than 0")
         settings, first, start = self.settings, self.progress, time.perf_counter()
 
         def used(progress: Progress) -> float:
             return progress.minutes if minutes is not None else float(progress.step)
 
         budget = minutes if minutes is not None else float(steps or 0)
-        total = plan or used(first) + budget
+        total = plan if plan is not None else used(first) + budget
+        if not total > used(first):
+            raise SettingsError(
+                f"the plan of {total:g} is used up: {used(first):g} are done already, and beyond the plan "
+                "the learning rate is 0; give a longer plan"
+            )
         self.folder.mkdir(parents=True, exist_ok=True)
-        interrupt, meter, saved = _Interrupt(), Meter(), start
+        meter, saved = Meter(), start
         self.network.train()
         with self._stream() as stream, (self.folder / "log.jsonl").open("a") as log:
+            interrupt = _Interrupt()
             try:
                 while True:
                     batch = meter.waits_for(stream)
@@ -229,9 +247,17 @@ class Meter:
         return news
 
 
-def _part(tensors: dict[str, Tensor], prefix: str) -> dict[str, Tensor]:
-    """The tensors whose names begin so, without the beginning."""
-    return {name.removeprefix(prefix): t for name, t in tensors.items() if name.startswith(prefix)}
+def chosen_device(name: str | None) -> torch.device:
+    """The device of this name, tried out; a GPU if there is one and no name is given."""
+    if name is None:
+        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    try:
+        return torch.empty(0, device=name).device
+    except (RuntimeError, AssertionError) as error:  # no such device, or torch built without it
+        raise SettingsError(
+            f"torch cannot use the device {name!r} here ({str(error).splitlines()[0]}); choose cpu, or leave "
+            "the device out"
+        ) from error
 
 
 class _Interrupt:
@@ -263,4 +289,4 @@ def compile_layers(network: Network) -> None:
         function = torch.compile(kind.forward, dynamic=False)
         for module in network.modules():
             if type(module) is kind:
-                module.forward = MethodType(function, module)  # type: ignore[method-assign]
+                vars(module)["forward"] = MethodType(function, module)

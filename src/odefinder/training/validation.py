@@ -26,12 +26,13 @@ from odefinder.inference.refine import Fit, Observations, fit_constants
 from odefinder.inference.select import best_fit
 from odefinder.integrate import Status, integrate
 from odefinder.network.model import Network
-from odefinder.prior.examples import EXAMPLE, MAX_POINTS, Examples, new_counts
+from odefinder.number_words import number_ids
+from odefinder.prior.examples import EXAMPLE, MAX_POINTS, Example, new_counts
 from odefinder.prior.presets import Prior, prior_preset
 from odefinder.prior.sampler import fill
 from odefinder.program import Program
-from odefinder.scaling import T_END, T_START, fit_scaling
-from odefinder.tokens import MAX_DIMENSION, Vocabulary, number_ids
+from odefinder.scaling import T_START, fit_scaling
+from odefinder.tokens import MAX_DIMENSION, Vocabulary
 
 Floats = NDArray[np.float64]
 VALIDATION_SEED = 987_654_321  # never used for training
@@ -93,9 +94,9 @@ def synthetic_cases(
     return cases
 
 
-def _synthetic_case(example: Examples) -> Case | None:
-    d, n = int(example["dimension"]), int(example["n_points"])
-    truth = Program(example["ops"][: example["n_nodes"]].copy(), example["values"][: example["n_nodes"]].copy())
+def _synthetic_case(example: Example) -> Case | None:
+    d, n, nodes = int(example["dimension"]), int(example["n_points"]), int(example["n_nodes"])
+    truth = Program(example["ops"][:nodes].copy(), example["values"][:nodes].copy())
     trajectory = example["trajectory"][:n]
     bounds = np.searchsorted(trajectory, np.arange(example["n_trajectories"] + 1)).astype(np.int64)
     times = np.ascontiguousarray(example["times"][:n])
@@ -154,14 +155,16 @@ def network_points(data: Observations, as_tokens: bool) -> tuple[NDArray, NDArra
     points[0, :, 0] = data.times[chosen]
     points[0, :, 1 : 1 + d] = data.states[chosen]
     trajectory = (np.searchsorted(data.bounds, chosen, side="right") - 1).astype(np.int8)
-    return number_ids(points, allow_missing=True) if as_tokens else points.astype(np.float32), trajectory[None]
+    inputs = number_ids(points, allow_missing=True) if as_tokens else points.astype(np.float32)
+    return inputs, trajectory[None]
 
 
 def decode_cases(
-    network: Network, cases: Sequence[Case], *, samples: int, temperature: float, seed: int, batch: int
+    network: Network, cases: Sequence[Case], *, samples: int, temperature: float, seed: int, batch: int = 0
 ) -> list[list[Candidate]]:
-    """Distinct candidates of every case."""
+    """Distinct candidates of every case.  batch: cases decoded at once; 0: as suits the device."""
     device = next(network.parameters()).device
+    batch = batch or (64 if device.type == "cuda" else 1)  # on a CPU many at once are slower, and 20 GB
     vocabulary = Vocabulary.preset(network.settings.vocabulary)
     as_tokens = network.settings.embedder == "tokens"
     generator = torch.Generator(device).manual_seed(seed)
@@ -219,7 +222,7 @@ def validate(
     temperature: float = 0.7,
     refine: int = 12,
     seed: int = 0,
-    batch: int = 64,
+    batch: int = 0,
 ) -> list[Outcome]:
     """Outcomes of all cases."""
     network.eval()
