@@ -159,7 +159,9 @@ class _Latex(_Text):
         text = factors[0].text if factors else _ONE
         for factor in factors[1:]:
             # Two numbers side by side would read as one.
-            text += (r" \cdot " if factor.text[0].isdigit() else " ") + factor.text
+            # Names of several letters need a space that shows: \mathrm{prey} \, \mathrm{fox}.
+            word = factor.text.startswith(r"\mathrm")
+            text += (r" \cdot " if factor.text[0].isdigit() else r" \, " if word else " ") + factor.text
         return text
 
     def term(self, term: _Term) -> str:
