@@ -14,6 +14,7 @@ import resource
 import tempfile
 import time
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 
 import torch
@@ -23,6 +24,8 @@ from odefinder.prior.batches import Batch
 from odefinder.training import loop
 from odefinder.training.loop import Report, Run
 from odefinder.training.settings import training_preset
+
+CPU_BATCH_TOKENS = 4_000
 
 
 class Measured(Run):
@@ -85,8 +88,11 @@ def main() -> None:
     parser.add_argument("--patience", type=float, default=300.0, help="longest warm-up, in seconds")
     parser.add_argument("--device", help="such as cpu; by default a GPU if there is one")
     options = parser.parse_args()
+    settings = training_preset(options.preset)
+    if loop.chosen_device(options.device).type == "cpu":  # the batches of a GPU would fill the memory
+        settings = replace(settings, batch_tokens=min(settings.batch_tokens, CPU_BATCH_TOKENS))
     with tempfile.TemporaryDirectory() as folder:
-        run = Measured(Path(folder), training_preset(options.preset), resume=False, device=options.device)
+        run = Measured(Path(folder), settings, resume=False, device=options.device)
         run.shapes = set()
         watch = Watch(run, options.seconds, options.patience)
         with suppress(Enough):
@@ -100,6 +106,7 @@ def print_result(run: Measured, watch: Watch) -> None:
     device = torch.cuda.get_device_name(run.device) if cuda else f"CPU, {torch.get_num_threads()} threads"
     print(f"network             {count_parameters(run.network) / 1e6:.1f} M parameters")
     print(f"device              {device}")
+    print(f"batch               {run.settings.batch_tokens:,} tokens")
     print(f"examples/s          {watch.average('examples_per_second'):,.0f}")
     print(f"waiting for data    {watch.average('waiting'):.1%} of the time")
     if cuda:

@@ -1,10 +1,13 @@
 """The command line: what it prints, and its exit codes."""
 
+import os
 import re
+import signal
 import subprocess
 import sys
 from importlib.metadata import version
 from pathlib import Path
+from typing import Any
 
 import pytest
 from typer.testing import CliRunner
@@ -65,6 +68,65 @@ def test_ctrl_c(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     result = invoke("generate", "--out", str(tmp_path), *SMALL)
     assert result.exit_code == 130
     assert result.stderr.strip() == "Stopped: 1 of 3 shards are complete."
+
+
+def test_train_and_resume(tmp_path: Path) -> None:
+    out = tmp_path / "run"
+    tiny = ["train", "--preset", "tiny", "--out", str(out), "--device", "cpu"]
+    result = invoke(*tiny, "--steps", "2", "--plan", "4")
+    assert result.exit_code == 0, result.output
+    assert re.search(r"Trained 2 steps on \d+ examples in 0\.\d minutes in all", result.stdout)
+    assert re.search(r"100%  step 2 .* loss \d\.\d+ .* examples/s  waiting .* 0\.0 min left", result.stderr)
+    assert {path.name for path in out.iterdir()} == {"checkpoint.safetensors", "log.jsonl", "tensorboard"}
+    again = invoke(*tiny, "--steps", "2", "--plan", "4")
+    assert again.exit_code == 2
+    assert again.stderr.startswith(f"odefinder: {out} holds a run already; give --resume to go on")
+    resumed = invoke(*tiny, "--steps", "2", "--plan", "4", "--resume")
+    assert "Trained 4 steps" in resumed.stdout
+    assert len((out / "log.jsonl").read_text().splitlines()) == 2
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ([], "odefinder: give either minutes or steps"),
+        (["--minutes", "-1"], "odefinder: minutes and steps are the training still to be done"),
+        (["--steps", "1", "--preset", "x"], "odefinder: there is no training preset 'x'"),
+        (["--steps", "1", "--device", "abacus"], "odefinder: torch cannot use the device 'abacus' here"),
+    ],
+)
+def test_errors_of_train(tmp_path: Path, arguments: list[str], message: str) -> None:
+    result = invoke("train", "--preset", "tiny", "--out", str(tmp_path / "run"), *arguments)
+    assert result.exit_code == 2
+    assert result.stderr.startswith(message)
+    assert len(result.stderr.splitlines()) == 1
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_stopped_training_says_how_to_go_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from odefinder.training import loop
+
+    def interrupted(run: loop.Run, *arguments: Any) -> Any:
+        if run.progress.step == 1:
+            os.kill(os.getpid(), signal.SIGINT)
+        return step(run, *arguments)
+
+    step = loop.Run._step
+    monkeypatch.setattr(loop.Run, "_step", interrupted)
+    result = invoke("train", "--preset", "tiny", "--out", str(tmp_path), "--device", "cpu", "--steps", "99")
+    assert result.exit_code == 130
+    assert re.search(r"Stopped after 2 steps .*Go on with --resume\.", result.stderr)
+    assert (tmp_path / "checkpoint.safetensors").exists()
+
+
+def test_training_without_torch_names_the_extra(tmp_path: Path) -> None:
+    code = "import sys; sys.modules['torch'] = None; from odefinder.cli import main; main()"
+    command = [sys.executable, "-c", code, "train", "--out", tmp_path, "--steps", "1"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert done.stderr.strip() == (
+        "odefinder: training needs an optional dependency: pip install 'odefinder[train]'"
+    )
 
 
 def test_the_command_itself(tmp_path: Path) -> None:

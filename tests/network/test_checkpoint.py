@@ -10,7 +10,15 @@ from safetensors.torch import load_file, save_file
 
 from odefinder.errors import CheckpointError
 from odefinder.network import checkpoint
-from odefinder.network.checkpoint import dequantised, header, load_network, quantised, read, save_weights, write
+from odefinder.network.checkpoint import (
+    dequantised,
+    header,
+    load_network,
+    quantised,
+    read,
+    save_weights,
+    write,
+)
 from odefinder.network.model import Network, shifted
 from tests.networks import observed, small_network
 

@@ -27,9 +27,7 @@ def test_decoding_step_by_step_is_the_parallel_forward() -> None:
     points, trajectory = observed([2, 3])
     targets = random_tokens(network, (batch * samples, length))
     inputs = shifted(targets)
-    expected = network(
-        points.repeat_interleave(samples, 0), trajectory.repeat_interleave(samples, 0), inputs
-    )
+    expected = network(points.repeat_interleave(samples, 0), trajectory.repeat_interleave(samples, 0), inputs)
     memory = network.encode(points, trajectory)
     attended = network.memory_cache(memory)
     cache = network.empty_cache(batch * samples, 5, memory)

@@ -160,6 +160,16 @@ def test_checkpoints_on_the_way(tmp_path: Path, every_step: None, monkeypatch: p
     assert saved == [1, 2, 3]
 
 
+def test_a_lost_run_does_not_replace_its_checkpoint(tmp_path: Path, every_step: None) -> None:
+    run = begin(tmp_path)
+    run.train(steps=2)
+    before = run.path.read_bytes()
+    run.network.head.weight.data[0, 0] = torch.nan
+    with pytest.raises(SettingsError, match=r"no longer finite at step 3.*lower learning rate"):
+        run.train(steps=2)
+    assert run.path.read_bytes() == before
+
+
 def test_minutes(tmp_path: Path) -> None:
     run = begin(tmp_path)
     run.train(minutes=0.02)
@@ -180,6 +190,11 @@ def test_what_cannot_be_trained(tmp_path: Path) -> None:
     run.train(steps=2)
     with pytest.raises(SettingsError, match="the plan of 2 is used up"):
         run.train(steps=2, plan=2)
+
+
+def test_targets_longer_than_the_network_can_write(tmp_path: Path) -> None:
+    with pytest.raises(SettingsError, match="at most 128 tokens, the targets have up to 200"):
+        begin(tmp_path, replace(TINY, lengths=(64, 200)))
 
 
 def test_a_device_that_is_not_there(tmp_path: Path) -> None:

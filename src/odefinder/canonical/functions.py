@@ -27,7 +27,8 @@ from odefinder.canonical.pool import (
 )
 from odefinder.canonical.rules import EXACT, as_term, gather, is_number, number, real_power, single_factor
 from odefinder.compiled import compiled
-from odefinder.program import ABS, COS, EXP, LOG, SIN, SQRT, TAN, TANH
+from odefinder.engine.bytecode import unary
+from odefinder.program import ABS, COS, EXP, LOG, SIN, SQRT, TANH
 
 MAX_EXPONENT = 600.0  # of e in a coefficient; a larger shift stays inside the exponential
 
@@ -135,30 +136,10 @@ def power(p: Pool, base: int, base_count: int, start: int, count: int) -> tuple[
 
 
 @compiled
-def _of_number(op: int, x: float) -> float:
-    """A function of a constant."""
-    if op == SIN:
-        return math.sin(x)
-    if op == COS:
-        return math.cos(x)
-    if op == TAN:
-        return math.tan(x)
-    if op == TANH:
-        return math.tanh(x)
-    if op == EXP:
-        return np.exp(x)
-    if op == ABS:
-        return abs(x)
-    if op == LOG:
-        return np.log(x) if x > 0.0 else np.nan
-    return np.sqrt(x) if x >= 0.0 else np.nan
-
-
-@compiled
 def function(p: Pool, op: int, start: int, count: int) -> tuple[int, int]:
     """A unary function of a sum."""
     if is_number(p, start, count):
-        return number(p, _of_number(op, constant_term(p, start, count)))
+        return number(p, unary(op, constant_term(p, start, count)))
     if op == EXP:
         return _exponential(p, start, count)
     if op == LOG:

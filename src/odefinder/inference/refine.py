@@ -51,15 +51,13 @@ class Fit:
 @compiled
 def _residuals(
     ops: Ops, values: Values, x0: Floats, times: Floats, states: Floats, bounds: Ints, scale: Floats,
-    fit_starts: bool, rtol: float, max_steps: int, work: Workspace, out: Floats, slopes: Floats,
-    gradient: Floats, hessian: Floats,
+    with_constants: bool, fit_starts: bool, rtol: float, max_steps: int, work: Workspace, out: Floats,
+    slopes: Floats, gradient: Floats, hessian: Floats,
 ) -> float:  # fmt: skip
-    """Sum of squares of the scaled residuals; fills gradient and Gauss-Newton matrix."""
+    """Sum of squares of the scaled residuals; fills gradient and Gauss-Newton matrix of what is fitted."""
     dimension = states.shape[1]
-    n_constants = 0
-    for op in ops:
-        n_constants += op == CONST
-    columns = n_constants + (dimension if fit_starts else 0)
+    columns = slopes.shape[2]
+    n_constants = columns - (dimension if fit_starts else 0)
     gradient[:] = 0.0
     hessian[:] = 0.0
     cost = 0.0
@@ -67,8 +65,8 @@ def _residuals(
     for k in range(len(bounds) - 1):
         a, b = bounds[k], bounds[k + 1]
         status = solve_with_sensitivities(
-            ops, values, len(ops), x0[k], times[a:b], rtol, 1e-3 * rtol, max_steps, BOUND, True, fit_starts,
-            work, out[a:b], slopes[a:b],
+            ops, values, len(ops), x0[k], times[a:b], rtol, 1e-3 * rtol, max_steps, BOUND, with_constants,
+            fit_starts, work, out[a:b], slopes[a:b],
         )  # fmt: skip
         if status != 0:
             return np.inf
@@ -86,7 +84,7 @@ def _residuals(
     for c in range(len(gradient)):
         for e in range(c):
             hessian[e, c] = hessian[c, e]
-    return cost if np.isfinite(cost) and np.isfinite(hessian.sum()) else np.inf
+    return cost if np.isfinite(cost) else np.inf
 
 
 @compiled
@@ -127,9 +125,14 @@ def levenberg_marquardt(
     ops: Ops, values: Values, x0: Floats, times: Floats, states: Floats, bounds: Ints, scale: Floats,
     fit_starts: bool, iterations: int, rtol: float, max_steps: int,
 ) -> float:  # fmt: skip
-    """Improve constants (in `values`) and initial values (in `x0`) in place; returns the final cost."""
+    """Improve constants (in `values`) and initial values (in `x0`) in place; returns the final cost.
+
+    With no iterations it is the cost as it stands, without the price of sensitivities.
+    """
     dimension, n_times = states.shape[1], len(times)
-    constants = np.nonzero(ops == CONST)[0]
+    with_constants = iterations > 0
+    fit_starts = fit_starts and with_constants
+    constants = np.nonzero(ops == CONST)[0][: len(ops) if with_constants else 0]
     columns = len(constants) + (dimension if fit_starts else 0)
     size = len(constants) + (x0.size if fit_starts else 0)
     work = sensitivity_workspace(len(ops), dimension, columns)
@@ -138,10 +141,10 @@ def levenberg_marquardt(
     gradient, new_gradient, step = np.empty(size), np.empty(size), np.empty(size)
     hessian, new_hessian, factor = np.empty((size, size)), np.empty((size, size)), np.empty((size, size))
     cost = _residuals(
-        ops, values, x0, times, states, bounds, scale, fit_starts, rtol, max_steps, work, out, slopes,
-        gradient, hessian,
+        ops, values, x0, times, states, bounds, scale, with_constants, fit_starts, rtol, max_steps, work, out,
+        slopes, gradient, hessian,
     )  # fmt: skip
-    if size == 0 or not np.isfinite(cost):
+    if size == 0 or not np.isfinite(cost + hessian.sum()):  # sensitivities may overflow where states do not
         return cost
     damping, stalled = DAMPING_START, 0
     new_values, new_x0 = values.copy(), x0.copy()
@@ -156,10 +159,10 @@ def levenberg_marquardt(
         if fit_starts:
             new_x0[:] = x0 + step[len(constants) :].reshape(x0.shape)
         new_cost = _residuals(
-            ops, new_values, new_x0, times, states, bounds, scale, fit_starts, rtol, max_steps, work, out,
-            slopes, new_gradient, new_hessian,
+            ops, new_values, new_x0, times, states, bounds, scale, with_constants, fit_starts, rtol,
+            max_steps, work, out, slopes, new_gradient, new_hessian,
         )  # fmt: skip
-        if new_cost < cost:
+        if new_cost < cost and np.isfinite(new_hessian.sum()):
             stalled = stalled + 1 if new_cost > cost * (1.0 - TOLERANCE) else 0
             cost = new_cost
             values[:] = new_values

@@ -83,9 +83,8 @@ def emit_scaled(d: Draft, coefficient: float, variable: int) -> None:
 
 
 @compiled
-def monomial(d: Draft, powers: NDArray[np.int64]) -> int:
-    """A new term: the product of variables to powers 0..5."""
-    t = begin_term(d)
+def emit_product(d: Draft, powers: NDArray[np.int64]) -> None:
+    """The product of variables to powers 0..5; nothing if all are 0."""
     factors = 0
     for p in powers:
         factors += p != 0
@@ -95,6 +94,13 @@ def monomial(d: Draft, powers: NDArray[np.int64]) -> int:
             if factors > 0:
                 emit(d, MUL, 0.0)
             emit_power(d, variable, powers[variable])
+
+
+@compiled
+def monomial(d: Draft, powers: NDArray[np.int64]) -> int:
+    """A new term: the product of variables to powers 0..5."""
+    t = begin_term(d)
+    emit_product(d, powers)
     return t
 
 

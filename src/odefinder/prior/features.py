@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from odefinder.compiled import compiled
 from odefinder.prior.constants import magnitude
-from odefinder.prior.draft import Draft, begin_term, emit, emit_power, emit_scaled
+from odefinder.prior.draft import Draft, begin_term, emit, emit_power, emit_product, emit_scaled
 from odefinder.program import ABS, ADD, CONST, COS, EXP, INV, LOG, MUL, POW, SIN, SQRT, TANH, VAR
 from odefinder.randomness import Stream, chance, integer, log_uniform, normal, uniform
 
@@ -192,15 +192,7 @@ def flux(d: Draft, s: Stream, powers: NDArray[np.int64], dimension: int) -> int:
                 break
         emit(d, MUL, 0.0)
         emit_hill_denominator(d, s, variable, power)
-    factors = 0
-    for p in powers:
-        factors += p != 0
-    if factors == 0:
+    if powers.max() == 0:
         emit(d, CONST, 1.0)
-    for variable in range(dimension):
-        if powers[variable] != 0:
-            factors -= 1
-            if factors > 0:
-                emit(d, MUL, 0.0)
-            emit_power(d, variable, powers[variable])
+    emit_product(d, powers)
     return t

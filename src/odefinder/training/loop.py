@@ -9,6 +9,7 @@ slices) relative to the planned minutes.  A longer plan given at a resume raises
 from __future__ import annotations
 
 import json
+import math
 import signal
 import time
 from collections.abc import Callable
@@ -86,6 +87,11 @@ class Run:
         else:
             torch.manual_seed(settings.seed)
             self.network = Network(network_preset(settings.network))
+        if settings.lengths[-1] > self.network.settings.max_length:
+            raise SettingsError(
+                f"the network writes at most {self.network.settings.max_length} tokens, the targets have up "
+                f"to {settings.lengths[-1]}; choose shorter lengths"
+            )
         self.network.to(self.device)
         self.optimizer = Optimizer(self.network, settings.learning_rate, muon=settings.muon)
         if state := checkpoint.part(tensors, "optimizer."):
@@ -175,16 +181,25 @@ class Run:
                     done = interrupt.asked or used(self.progress) - used(first) >= budget
                     if done or now - meter.since > LOG_EVERY:
                         news = meter.report(self.progress, share, rate)
+                        self._check_finite(news)
                         log.write(json.dumps(asdict(news)) + "\n")
                         log.flush()
                         report(news)
-                    if done or now - saved > SAVE_EVERY:
-                        self.save()
-                        saved = time.perf_counter()
+                        if done or now - saved > SAVE_EVERY:
+                            self.save()
+                            saved = time.perf_counter()
                     if done:
                         break
             finally:
                 interrupt.restore()
+
+    def _check_finite(self, news: Report) -> None:
+        """Stop before weights that are lost replace the last good checkpoint."""
+        if not math.isfinite(news.loss):
+            raise SettingsError(
+                f"the loss is no longer finite at step {news.progress.step}, with a learning rate of "
+                f"{news.rate:.2g}; resume from the last checkpoint with a lower learning rate"
+            )
 
     def _stream(self) -> BatchStream:
         settings = self.settings
@@ -289,4 +304,4 @@ def compile_layers(network: Network) -> None:
         function = torch.compile(kind.forward, dynamic=False)
         for module in network.modules():
             if type(module) is kind:
-                vars(module)["forward"] = MethodType(function, module)
+                module.__dict__["forward"] = MethodType(function, module)

@@ -104,11 +104,29 @@ def _synthetic_case(example: Example) -> Case | None:
     start = example["starts"][0, :d].copy()
     t = np.linspace(T_START, times[: bounds[1]].max(), 150)
     dense, status = integrate(truth, start, t, rtol=1e-8, atol=1e-10)
-    other, other_status = integrate(truth, 1.3 * start + 0.05, t, rtol=1e-8, atol=1e-10, bound=50.0)
-    if status != Status.OK or other_status != Status.OK:
+    other = _other_trajectory(truth, start, t)
+    if status != Status.OK or other is None:
         return None
     noise = "clean" if example["sigma"] == 0 else ("low noise" if example["sigma"] < 0.05 else "high noise")
     return Case(data, truth, t, dense, other, f"{d}-D|{noise}|{example['n_trajectories']} traj")
+
+
+def _other_trajectory(truth: Program, start: Floats, t: Floats) -> Floats | None:
+    """A clean trajectory from elsewhere: the first of a few starts from which the system stays finite.
+
+    As on ODEBench, repeating the observed trajectory shall not do: every variable starts elsewhere, by turns
+    larger and smaller, at least by 0.1, and with the same sign.
+    """
+    even = np.arange(len(start)) % 2 == 0
+    for first, second in ((0.5, -0.5), (-0.5, 0.5), (-0.4, -0.2), (0.2, -0.2)):
+        share = np.where(even, first, second)
+        outward = (share > 0.0) | (np.abs(start) < 0.2)
+        shift = np.maximum(np.abs(share * start), 0.1) * np.where(outward, 1.0, -1.0)
+        begin = start + np.where(start < 0.0, -shift, shift)
+        states, status = integrate(truth, begin, t, rtol=1e-8, atol=1e-10, bound=50.0)
+        if status == Status.OK:
+            return states
+    return None
 
 
 def bench_cases(

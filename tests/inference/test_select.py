@@ -1,0 +1,47 @@
+"""The choice: good fits, and among equally good ones the simpler."""
+
+import numpy as np
+import pytest
+
+from odefinder.inference.refine import Fit, Observations
+from odefinder.inference.select import best_fit, criterion
+from tests.programs import words
+
+DATA = Observations(np.linspace(0.0, 1.0, 100), np.random.default_rng(0).random((100, 1)), np.array([0, 100]))
+SHORT, LONG = "mul -0.5 x0", "add mul -0.5 x0 mul 0.1 pow2 x0"
+
+
+def fit(text: str, error: float) -> Fit:
+    return Fit(words(text), np.ones((1, 1)), error)
+
+
+def test_the_criterion_is_that_of_the_docstring() -> None:
+    n = DATA.states.size
+    assert criterion(fit(SHORT, 0.01), DATA) == pytest.approx(n * np.log(0.01) + (1 + 1.5) * np.log(n))
+    assert criterion(fit(LONG, np.inf), DATA) == np.inf
+
+
+def test_simpler_if_equally_good() -> None:
+    simple, large = fit(SHORT, 0.02), fit(LONG, 0.02)
+    assert best_fit([large, simple], DATA) is simple
+    assert best_fit([simple, large], DATA) is simple
+
+
+def test_larger_if_clearly_better() -> None:
+    simple, large = fit(SHORT, 0.02), fit(LONG, 0.01)
+    assert best_fit([simple, large], DATA) is large
+    # Two per cent of error do not buy seven nodes and two constants.
+    assert best_fit([simple, fit(LONG, 0.0196)], DATA) is simple
+
+
+def test_below_the_floor_fits_are_equally_exact() -> None:
+    simple, large = fit(SHORT, 1e-12), fit(LONG, 1e-20)
+    assert best_fit([large, simple], DATA) is simple
+    assert np.isfinite(criterion(fit(SHORT, 0.0), DATA))
+
+
+def test_what_cannot_be_integrated_is_never_chosen() -> None:
+    good = fit(LONG, 100.0)
+    assert best_fit([fit(SHORT, np.inf), good, fit(SHORT, np.nan)], DATA) is good
+    assert best_fit([fit(SHORT, np.inf)], DATA) is None
+    assert best_fit([], DATA) is None

@@ -1,0 +1,249 @@
+"""Decoded metrics: the protocol is the published one, and the truth would score full marks."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from odefinder.bench import odebench, strogatz
+from odefinder.bench.metrics import r2_score, trajectory_r2
+from odefinder.canonical import skeleton
+from odefinder.inference.decode import Candidate
+from odefinder.integrate import integrate
+from odefinder.program import MUL, Program, check_system
+from odefinder.scaling import T_END, T_START
+from odefinder.tokens import MAX_DIMENSION
+from odefinder.training.validation import (
+    Case,
+    Outcome,
+    bench_cases,
+    by_group,
+    decode_cases,
+    judge,
+    network_points,
+    summary,
+    synthetic_cases,
+    validate,
+)
+from tests.networks import small_network
+from tests.programs import words
+
+ODEBENCH = odebench()
+SOME = [ODEBENCH[k] for k in (0, 6, 23, 30, 51, 62)]
+
+
+def oracle(case: Case) -> Candidate:
+    return Candidate(case.truth, skeleton(case.truth), -1.0, 1)
+
+
+@pytest.fixture(scope="module")
+def clean() -> list[Case]:
+    return bench_cases(ODEBENCH)
+
+
+@pytest.fixture(scope="module")
+def synthetic() -> list[Case]:
+    return synthetic_cases(4)
+
+
+# ---------------------------------------------------------------- cases
+
+
+def test_both_initial_values_of_every_system(clean: list[Case]) -> None:
+    assert len(clean) == 126
+    t = np.linspace(0.0, 10.0, 150)
+    for k, case in enumerate(clean):
+        system = ODEBENCH[k // 2]
+        assert case.dimension == system.dimension
+        assert case.group == f"{system.dimension}-D"
+        assert case.data.states.shape == (150, system.dimension)
+        assert case.data.bounds.tolist() == [0, 150]
+        # Canonical units: the initial values of this case and of the other one, divided by the same factors.
+        own, other = (np.array(system.initial_values[j]) for j in (k % 2, 1 - k % 2))
+        factors = np.abs(integrate(system.system().program, own, t, rtol=1e-10, atol=1e-12)[0]).max(axis=0)
+        factors[factors == 0.0] = 1.0
+        np.testing.assert_allclose(case.dense[0], own / factors, rtol=1e-6)
+        np.testing.assert_allclose(case.other[0], other / factors, rtol=1e-6)
+
+
+def test_clean_cases_are_in_canonical_units(clean: list[Case]) -> None:
+    for case in clean:
+        assert case.data.times[0] == T_START
+        assert case.data.times[-1] == pytest.approx(T_END)
+        largest = np.abs(case.data.states).max(axis=0)
+        assert np.isclose(largest, 1.0).all() or (largest[~np.isclose(largest, 1.0)] == 0.0).all()
+        np.testing.assert_array_equal(case.data.states, case.dense)
+        np.testing.assert_allclose(case.data.times, case.dense_times)
+
+
+@pytest.mark.parametrize("rho", [0.0, 0.5])
+def test_the_truth_in_scaled_units_draws_the_dense_trajectory(rho: float) -> None:
+    for case in bench_cases(SOME, sigma=0.05, rho=rho):
+        check_system(case.truth, case.dimension)
+        for states in (case.dense, case.other):
+            found, status = integrate(case.truth, states[0], case.dense_times, rtol=1e-9, atol=1e-11)
+            assert status == 0
+            np.testing.assert_allclose(found, states, rtol=1e-4, atol=1e-4 * np.abs(states).max())
+
+
+def test_noise_first_then_dropping() -> None:
+    cases = bench_cases(SOME, sigma=0.05, rho=0.5)
+    for case in cases:
+        assert len(case.data.times) == 75
+        assert len(case.dense) == len(case.other) == 150
+        assert case.data.times[0] == T_START
+        assert (np.diff(case.data.times) > 0).all()
+        # The observed points are points of the dense grid, with a relative error of a twentieth.
+        place = np.abs(case.dense_times[:, None] - case.data.times).argmin(axis=0)
+        np.testing.assert_allclose(case.dense_times[place], case.data.times, atol=1e-9)
+        moved = np.abs(case.dense[place]) > 1e-9
+        noise = (case.data.states / np.where(moved, case.dense[place], 1.0) - 1.0)[moved]
+        assert 0.03 < noise.std() < 0.07
+    assert any(case.dense_times[0] < T_START for case in cases)  # the first point may be dropped, too
+    again = bench_cases(SOME, sigma=0.05, rho=0.5)
+    assert all(np.array_equal(a.data.states, b.data.states) for a, b in zip(cases, again, strict=True))
+    other = bench_cases(SOME, sigma=0.05, rho=0.5, seed=1)
+    assert not any(np.array_equal(a.data.states, b.data.states) for a, b in zip(cases, other, strict=True))
+
+
+def test_the_older_set_has_four_initial_values() -> None:
+    assert len(bench_cases(strogatz(), points=100)) == 28
+
+
+def test_synthetic_cases(synthetic: list[Case]) -> None:
+    dimensions = [case.dimension for case in synthetic]
+    assert set(dimensions) == set(range(1, MAX_DIMENSION + 1))
+    assert len(synthetic) >= 20
+    for case in synthetic:
+        data = case.data
+        assert len(data.times) == 100
+        assert data.bounds[0] == 0
+        assert data.bounds[-1] == 100
+        dimension, noise, trajectories = case.group.split("|")
+        assert dimension == f"{case.dimension}-D"
+        assert trajectories == f"{len(data.bounds) - 1} traj"
+        for a, b in zip(data.bounds, data.bounds[1:], strict=False):
+            assert data.times[a] == T_START
+            assert (np.diff(data.times[a:b]) > 0).all()
+        # The first trajectory is the dense one, up to its noise.
+        first = slice(0, data.bounds[1])
+        expected = np.column_stack([np.interp(data.times[first], case.dense_times, x) for x in case.dense.T])
+        tolerance = 0.05 if noise == "clean" else 0.5
+        assert np.abs(data.states[first] - expected).max() < tolerance
+    again = synthetic_cases(4)
+    assert all(a.truth == b.truth for a, b in zip(synthetic, again, strict=True))
+
+
+def test_the_other_trajectory_is_another_one(synthetic: list[Case]) -> None:
+    """Else generalization would be reconstruction again."""
+    for case in synthetic:
+        start, other = case.dense[0], case.other[0]
+        assert (np.abs(other - start) >= 0.0999).all()
+        assert (other * start >= 0.0).all()
+        assert trajectory_r2(case.truth, case.other[0], case.dense_times, case.other) > 0.9999
+    repeated = [r2_score(case.other, case.dense) > 0.9 for case in synthetic]
+    assert np.mean(repeated) < 0.3
+
+
+# ---------------------------------------------------------------- outcomes
+
+
+def test_the_truth_scores_full_marks(clean: list[Case], synthetic: list[Case]) -> None:
+    without_noise = [case for case in synthetic if "clean" in case.group]
+    found = summary([judge(case, [oracle(case)], refine=3) for case in [*clean, *without_noise]])
+    assert found == {
+        "cases": len(clean) + len(without_noise),
+        "skeleton": 100.0,
+        "decoded reconstruction": 100.0,
+        "decoded generalization": 100.0,
+        "fitted reconstruction": 100.0,
+        "fitted generalization": 100.0,
+        "distinct": 1.0,
+    }
+
+
+def test_the_best_candidate_is_chosen_and_fitted(clean: list[Case]) -> None:
+    case = clean[2 * 23]  # a harmonic oscillator
+    close = case.truth.with_constants(1.3 * case.truth.constants)
+    still = Program(
+        np.concatenate([words("mul 0 x0").ops] * 2), np.concatenate([words("mul 0.001 x0").values] * 2)
+    )
+    assert still.ops[0] == MUL
+    candidates = [Candidate(p, skeleton(p), -1.0, 1) for p in (still, close)]
+    outcome = judge(case, candidates, refine=2)
+    assert outcome.recovered
+    assert outcome.distinct == 2
+    assert outcome.decoded[0] < 0.9
+    assert min(outcome.fitted) > 0.999
+
+
+def test_no_candidate_and_only_impossible_ones(clean: list[Case]) -> None:
+    case = clean[0]
+    nothing = judge(case, [], refine=3)
+    assert not nothing.recovered
+    assert nothing.decoded == nothing.fitted == (-np.inf, -np.inf)
+    singular = words("log add x0 -50")
+    impossible = judge(case, [Candidate(singular, skeleton(singular), -1.0, 1)], refine=3)
+    assert impossible.fitted == (-np.inf, -np.inf)
+
+
+def test_summaries_by_group(clean: list[Case]) -> None:
+    good, bad = (0.95, 0.91), (0.95, 0.5)
+    outcomes = [
+        Outcome(replace(clean[0], group="1-D|clean|1 traj"), True, bad, good, 4),
+        Outcome(replace(clean[0], group="1-D|noise|2 traj"), False, bad, bad, 2),
+        Outcome(replace(clean[0], group="2-D|clean|1 traj"), False, (-np.inf, -np.inf), good, 3),
+    ]
+    assert summary(outcomes) == {
+        "cases": 3,
+        "skeleton": 33.3,
+        "decoded reconstruction": 66.7,
+        "decoded generalization": 0.0,
+        "fitted reconstruction": 100.0,
+        "fitted generalization": 66.7,
+        "distinct": 3.0,
+    }
+    assert {name: row["cases"] for name, row in by_group(outcomes, 0).items()} == {"1-D": 2, "2-D": 1}
+    assert by_group(outcomes, 2)["2 traj"]["skeleton"] == 0.0
+
+
+# ---------------------------------------------------------------- decoding
+
+
+def test_what_the_network_reads(synthetic: list[Case]) -> None:
+    case = next(case for case in synthetic if len(case.data.bounds) > 2)
+    points, trajectory = network_points(case.data, as_tokens=False)
+    assert points.shape == (1, 100, 1 + MAX_DIMENSION)
+    np.testing.assert_allclose(points[0, :, 0], case.data.times, rtol=1e-6)
+    np.testing.assert_allclose(points[0, :, 1 : 1 + case.dimension], case.data.states, rtol=1e-5, atol=1e-7)
+    assert np.isnan(points[0, :, 1 + case.dimension :]).all()
+    assert np.bincount(trajectory[0]).tolist() == np.diff(case.data.bounds).tolist()
+    ids, _ = network_points(case.data, as_tokens=True)
+    assert ids.shape == (1, 100, 1 + MAX_DIMENSION, 3)
+
+
+def test_too_many_points_are_thinned_out() -> None:
+    (case, _) = bench_cases(SOME[:1], points=500)
+    points, trajectory = network_points(case.data, as_tokens=False)
+    assert points.shape[1] == trajectory.shape[1] == 200
+    assert points[0, 0, 0] == T_START
+    assert points[0, -1, 0] == pytest.approx(T_END)
+
+
+@pytest.mark.parametrize("batch", [0, 3])
+def test_validating_a_network_that_knows_nothing(batch: int) -> None:
+    cases = bench_cases(SOME[:3])
+    outcomes = validate(small_network(), cases, samples=6, refine=2, batch=batch)
+    assert [outcome.case for outcome in outcomes] == cases
+    assert all(outcome.distinct <= 6 for outcome in outcomes)
+    again = validate(small_network(), cases, samples=6, refine=2, batch=batch)
+    assert summary(again) == summary(outcomes)
+
+
+def test_candidates_belong_to_their_cases() -> None:
+    cases = [*bench_cases(SOME, rho=0.3), *bench_cases(SOME[:2])]  # two numbers of points
+    found = decode_cases(small_network(), cases, samples=4, temperature=1.0, seed=0, batch=3)
+    assert len(found) == len(cases)
+    for case, candidates in zip(cases, found, strict=True):
+        for candidate in candidates:
+            check_system(candidate.program, case.dimension)
