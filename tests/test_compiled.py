@@ -35,6 +35,10 @@ def test_the_folder_follows_the_text_of_every_imported_module(package: Path):
     (package / "parts" / "__init__.py").write_text("g = 2\n")
     assert folder("upper") != upper
     assert folder("middle") != middle
+    (package / "upper.py").write_text("from odefinder import middle, other\n")
+    by_name = folder("upper")
+    (package / "middle.py").write_text("from odefinder.parts import g\n")
+    assert folder("upper") != by_name
     parts = folder("parts")
     (package / "upper.py").write_text("from odefinder.middle import f  # changed\n")
     assert folder("parts") == parts

@@ -24,7 +24,7 @@ F = TypeVar("F", bound=Callable[..., object])
 _config: Any = numba.config  # its attributes are made at run time
 _PACKAGE = Path(__file__).parent
 KEEP = 3600.0  # seconds that the compiled functions of an earlier text are kept
-_IMPORT = re.compile(r"^from (odefinder[\w.]*) import", re.MULTILINE)
+_IMPORT = re.compile(r"^from (odefinder[\w.]*) import ([^\n(]*)", re.MULTILINE)
 
 
 def compiled(function: F) -> F:
@@ -60,7 +60,9 @@ def _cache_folder(module: str) -> str:
         name = todo.pop()
         if name not in seen:
             seen.add(name)
-            todo.extend(_IMPORT.findall(_source(name).decode()))
+            for package, names in _IMPORT.findall(_source(name).decode()):
+                todo.append(package)  # and, where a name is a module: it, too
+                todo.extend(f"{package}.{part.strip()}" for part in names.split(","))
     digest = hashlib.sha256(b"".join(_source(name) for name in sorted(seen))).hexdigest()[:16]
     root = _PACKAGE / "__pycache__" / "numba"
     if not os.access(_PACKAGE, os.W_OK):

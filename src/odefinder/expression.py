@@ -70,6 +70,8 @@ def unknown_name(name: str, variables: Sequence[str], constants: Mapping[str, fl
     advice = [f"variables: {', '.join(variables) or 'none'}"]
     if constants:
         advice.append(f"constants: {', '.join(constants)}")
+    elif not close and name.isidentifier():
+        advice.append(f"if it is a constant, give its value: constants={{{shown!r}: ...}}")
     advice.append(f"functions: {', '.join(FUNCTIONS)}; numbers: pi, e")
     return message, "\n".join(advice)
 

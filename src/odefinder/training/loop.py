@@ -63,6 +63,8 @@ class Run:
     """A network in training: one folder, resumable."""
 
     def __init__(self, folder: Path, settings: TrainingSettings, *, resume: bool, device: str | None = None):
+        if folder.exists() and not folder.is_dir():
+            raise SettingsError(f"{folder} is a file; give --out a folder for the run")
         self.folder = folder
         self.settings = settings
         self.device = chosen_device(device)
