@@ -7,6 +7,7 @@ contents of the module and of all modules of this package that it imports.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
 import re
@@ -70,6 +71,7 @@ def _cache_folder(module: str) -> str:
     folder = root / f"{module}-{digest}"
     if not folder.exists():
         for old in root.glob(f"{module}-*"):  # but not what another process is writing right now
-            if old != folder and time.time() - old.stat().st_mtime > KEEP:
-                shutil.rmtree(old, ignore_errors=True)
+            with contextlib.suppress(OSError):
+                if old != folder and time.time() - old.stat().st_mtime > KEEP:
+                    shutil.rmtree(old, ignore_errors=True)
     return str(folder)

@@ -34,6 +34,7 @@ from odefinder.training.settings import TrainingSettings
 
 SAVE_EVERY = 150.0  # seconds: what a kill -9 may cost
 LOG_EVERY = 5.0  # seconds
+CPU_TOKENS = 4_000  # worked off at once on a CPU, about 2.5 GB with the default network
 # What a resume may change; everything else would make it another run.
 MAY_CHANGE = {"threads", "compile", "learning_rate", "warmup", "decay", "clip"}
 
@@ -217,15 +218,27 @@ class Run:
         )
 
     def _step(self, batch: Batch, rate: float) -> Tensor:
+        """One update.  On a CPU the batch is worked off in parts, for the sake of memory."""
+        rows = len(batch)
+        if self.device.type == "cpu":
+            rows = max(1, CPU_TOKENS // (batch.points.shape[1] + batch.targets.shape[1]))
+        total = torch.zeros((), device=self.device)
+        for first in range(0, len(batch), rows):
+            part = batch.rows(slice(first, first + rows))
+            share = float(part.target_lengths.sum() / batch.target_lengths.sum())
+            loss = share * self._loss(part)
+            torch.autograd.backward(loss)
+            total += loss.detach()
+        torch.nn.utils.clip_grad_norm_(self.network.parameters(), self.settings.clip)
+        self.optimizer.step(rate)
+        return total
+
+    def _loss(self, batch: Batch) -> Tensor:
         as_tokens = self.network.settings.embedder == "tokens"
         points = self._moved(batch.input_ids() if as_tokens else batch.points)
         trajectory, targets = self._moved(batch.trajectory), self._moved(batch.targets)
         with torch.autocast(self.device.type, dtype=torch.bfloat16, enabled=self.device.type == "cuda"):
-            loss = self.network.loss(points, trajectory, targets)
-        torch.autograd.backward(loss)
-        torch.nn.utils.clip_grad_norm_(self.network.parameters(), self.settings.clip)
-        self.optimizer.step(rate)
-        return loss.detach()
+            return self.network.loss(points, trajectory, targets)
 
     def _moved(self, array: NDArray[Any]) -> Tensor:
         tensor = torch.from_numpy(array)
