@@ -8,7 +8,8 @@ powers of sums), terms and factors stand in a fixed order, and no constant is fr
     inside sin, tan, tanh                    a x + b         a > 0, and |b| <= pi/2 (not for tanh)
     inside exp                               a x             no constant
 
-so that a target of the network holds only what the data can tell (shared/evidence.md, point 6).
+so that a target of the network holds only what the data can tell: constants that can move without changing
+the value, and terms in random order, are entropy that no network can learn.
 The form keeps its shape under rescaling of variables and time; only a logarithm splits off a constant.
 """
 

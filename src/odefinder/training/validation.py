@@ -1,4 +1,4 @@
-"""Decoded metrics: what a network is judged by, because the loss is a poor guide (evidence.md, point 3).
+"""Decoded metrics: what a network is judged by, because the loss is a poor guide.
 
 For every case the network's samples are decoded; the figures are the share of cases in which the true
 skeleton is among them, and in which the chosen system reconstructs the clean trajectory (R2 > 0.9) and
