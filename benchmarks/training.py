@@ -25,8 +25,6 @@ from odefinder.training import loop
 from odefinder.training.loop import Report, Run
 from odefinder.training.settings import training_preset
 
-CPU_BATCH_TOKENS = 4_000
-
 
 class Measured(Run):
     """A run that notes which shapes its batches have."""
@@ -89,8 +87,8 @@ def main() -> None:
     parser.add_argument("--device", help="such as cpu; by default a GPU if there is one")
     options = parser.parse_args()
     settings = training_preset(options.preset)
-    if loop.chosen_device(options.device).type == "cpu":  # the batches of a GPU would fill the memory
-        settings = replace(settings, batch_tokens=min(settings.batch_tokens, CPU_BATCH_TOKENS))
+    if loop.chosen_device(options.device).type == "cpu":  # a step on a GPU's batch would take minutes
+        settings = replace(settings, batch_tokens=min(settings.batch_tokens, loop.CPU_TOKENS))
     with tempfile.TemporaryDirectory() as folder:
         run = Measured(Path(folder), settings, resume=False, device=options.device)
         run.shapes = set()

@@ -222,6 +222,13 @@ def constant_term(p: Pool, start: int, count: int) -> float:
 
 
 @compiled
+def total_coefficient(a: float, b: float) -> float:
+    """a + b; exactly 0 where only rounding errors are left."""
+    total = a + b
+    return 0.0 if abs(total) <= VANISHED * max(abs(a), abs(b)) else total
+
+
+@compiled
 def merged(p: Pool, start: int, count: int, other: int, other_count: int, factor: float) -> tuple[int, int]:
     """The sum of one sum and `factor` times another, like terms merged."""
     begin = scaled(p, start, count, 1.0)
@@ -232,10 +239,7 @@ def merged(p: Pool, start: int, count: int, other: int, other_count: int, factor
         added = p.coefficient[t] * factor
         for i in range(begin, begin + n):
             if same_factors(p, i, t):
-                total = p.coefficient[i] + added
-                if abs(total) <= VANISHED * max(abs(p.coefficient[i]), abs(added)):
-                    total = 0.0
-                p.coefficient[i] = total
+                p.coefficient[i] = total_coefficient(p.coefficient[i], added)
                 break
         else:
             scaled(p, t, 1, factor)

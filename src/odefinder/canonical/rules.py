@@ -20,7 +20,6 @@ from odefinder.canonical.pool import (
     GROUP,
     N_TERMS,
     ROOT,
-    VANISHED,
     Pool,
     add_factor,
     add_factors_of,
@@ -32,6 +31,7 @@ from odefinder.canonical.pool import (
     same_factors,
     scaled,
     store_work,
+    total_coefficient,
 )
 from odefinder.compiled import compiled
 from odefinder.program import ABS, EXP, SQRT
@@ -134,10 +134,7 @@ def gather(p: Pool, begin: int) -> tuple[int, int]:
                 t = store_work(p, n, c, done)
                 for r in range(begin, t):
                     if p.owner[r] == done and same_factors(p, r, t):
-                        total = p.coefficient[r] + c
-                        if abs(total) <= VANISHED * max(abs(c), abs(p.coefficient[r])):
-                            total = 0.0
-                        p.coefficient[r] = total
+                        p.coefficient[r] = total_coefficient(p.coefficient[r], c)
                         p.owner[t] = -1
                         break
         i += 1

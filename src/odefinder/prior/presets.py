@@ -50,8 +50,7 @@ def _family_weights(**by_name: float) -> NDArray[np.float64]:
     return np.array([by_name.get(name, 0.0) for name in FAMILY_NAMES])
 
 
-# One second of solve_ivp, the paper's limit, is about 500 steps of a SciPy-stepped system; the step
-# budget is generous against that and makes the limit independent of the machine.
+# The step budget stands in for the paper's limit of one second, so that data do not depend on the machine.
 PAPER = Prior(
     tree=trees.PAPER,
     family_weights=_family_weights(trees=1.0),
