@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from odefinder.corruption import corrupt
-from odefinder.inference.refine import Observations, fit_constants
+from odefinder.inference.observations import Observations
+from odefinder.inference.refine import fit_constants
 from odefinder.integrate import integrate
 from odefinder.program import Program
 from odefinder.system import ODESystem
@@ -172,6 +173,11 @@ def test_the_program_given_is_not_changed() -> None:
     np.testing.assert_array_equal(starts, [[2.5]])
 
 
-def test_a_variable_that_never_changes_has_scale_one() -> None:
-    data = Observations(np.arange(3.0), np.array([[1.0, 5.0], [2.0, 5.0], [3.0, 5.0]]), np.array([0, 3]))
-    np.testing.assert_allclose(data.scale, [np.std([1, 2, 3]), 1.0])
+def test_missing_entries_are_passed_over() -> None:
+    equations, starts = SYSTEMS["pendulum"]
+    truth = program_of(equations)
+    data = observations(truth, starts)
+    states = data.states.copy()
+    states[3::4, 0], states[5::7, 1] = np.nan, np.nan
+    fit = fit_constants(perturbed(truth), Observations(data.times, states, data.bounds))
+    np.testing.assert_allclose(fit.program.constants, truth.constants, rtol=1e-4)

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from odefinder.inference.refine import Fit, Observations
+from odefinder.inference.observations import Observations
+from odefinder.inference.refine import Fit
 from odefinder.inference.select import best_fit, criterion
 from tests.programs import words
 

@@ -10,33 +10,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from odefinder.compiled import compiled
+from odefinder.inference.observations import Floats, Ints, Observations
 from odefinder.program import CONST, Ops, Program, Values
 from odefinder.solver import Workspace, sensitivity_workspace, solve_with_sensitivities
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 DAMPING_START, DAMPING_MAX = 1.0, 1e10
 TOLERANCE = 1e-9  # relative decrease of the cost below which a step counts as no progress
 BOUND = 1e4  # in canonical units the data are at most 1
-
-
-@dataclass(frozen=True)
-class Observations:
-    """Trajectories of one system, one after the other."""
-
-    times: Floats  # (N,)
-    states: Floats  # (N, D)
-    bounds: Ints  # (trajectories + 1,): where each begins, and the end
-
-    @property
-    def scale(self) -> Floats:
-        """The standard deviation of every variable, by which residuals are measured."""
-        spread = self.states.std(axis=0)
-        return np.where(spread > 0.0, spread, 1.0)
 
 
 @dataclass(frozen=True)
@@ -74,6 +56,8 @@ def _residuals(
             place[c] = c + k * dimension
         for i in range(a, b):
             for j in range(dimension):
+                if np.isnan(states[i, j]):
+                    continue
                 r = (out[i, j] - states[i, j]) / scale[j]
                 cost += r * r
                 for c in range(columns):
@@ -194,4 +178,4 @@ def fit_constants(
         program.ops, values, x0, data.times, data.states, data.bounds, data.scale, fit_starts, iterations,
         rtol, max_steps,
     )  # fmt: skip
-    return Fit(Program(program.ops, values), x0, cost / data.states.size)
+    return Fit(Program(program.ops, values), x0, cost / data.count)

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from odefinder.inference.refine import Fit, Observations
+from odefinder.inference.observations import Observations
+from odefinder.inference.refine import Fit
 
 FLOOR = 1e-9  # mean squared scaled residual below which a fit is as good as exact
 
@@ -15,7 +16,7 @@ def criterion(fit: Fit, data: Observations) -> float:
     """A Bayesian information criterion: N log(error) + (constants + nodes / 2) log N; smaller is better."""
     if not np.isfinite(fit.error):
         return np.inf
-    n = data.states.size
+    n = data.count
     size = len(fit.program.constants) + len(fit.program) / 2
     return n * float(np.log(fit.error + FLOOR)) + size * float(np.log(n))
 

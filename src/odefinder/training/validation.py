@@ -22,7 +22,8 @@ from odefinder.bench.systems import BenchSystem
 from odefinder.canonical import canonical, skeleton
 from odefinder.corruption import corrupt
 from odefinder.inference.decode import Candidate, distinct_candidates, sample
-from odefinder.inference.refine import Fit, Observations, fit_constants
+from odefinder.inference.observations import Observations
+from odefinder.inference.refine import Fit, fit_constants
 from odefinder.inference.select import best_fit
 from odefinder.integrate import Status, integrate
 from odefinder.network.model import Network
@@ -52,7 +53,7 @@ class Case:
 
     @property
     def dimension(self) -> int:
-        return self.data.states.shape[1]
+        return self.data.dimension
 
 
 @dataclass(frozen=True)

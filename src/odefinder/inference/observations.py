@@ -1,0 +1,42 @@
+"""The observed trajectories of one system, as every stage of a fit reads them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Observations:
+    """Trajectories of one system, one after the other; missing entries are NaN."""
+
+    times: Floats  # (N,), strictly increasing within each trajectory
+    states: Floats  # (N, D)
+    bounds: Ints  # (trajectories + 1,): where each begins, and the end
+
+    @property
+    def dimension(self) -> int:
+        """The number of variables."""
+        return self.states.shape[1]
+
+    @property
+    def count(self) -> int:
+        """The number of observed values: points times variables, without the missing ones."""
+        return int(np.isfinite(self.states).sum())
+
+    @property
+    def scale(self) -> Floats:
+        """The standard deviation of every variable, by which residuals are measured."""
+        spread = np.nanstd(self.states, axis=0)
+        return np.where(spread > 0.0, spread, 1.0)
+
+    def trajectories(self) -> Iterator[tuple[Floats, Floats]]:
+        """Times (n,) and states (n, D) of each trajectory."""
+        for first, last in zip(self.bounds[:-1], self.bounds[1:], strict=True):
+            yield self.times[first:last], self.states[first:last]
