@@ -23,8 +23,19 @@ from odefinder.network.presets import NetworkSettings
 from odefinder.prior import presets as priors
 from odefinder.training.settings import TrainingSettings
 
+BATCH = 320  # examples
+
+
+class EqualBatches(TrainingSettings):
+    """Batches of equally many examples for all variants, however long their targets are."""
+
+    def batch_size(self, points: int, length: int) -> int:
+        """Examples of a batch."""
+        return BATCH
+
+
 SMALL = NetworkSettings(width=256, heads=4, encoder_layers=4, decoder_layers=6)
-BASE = TrainingSettings(points=(96,), lengths=(64, 128, 200))
+BASE = EqualBatches(points=(100,), lengths=(64, 112, 200))
 DEFAULT, PAPER = priors.PRESETS["default"], priors.PRESETS["paper"]
 
 # name: what is compared, network, prior, training
@@ -46,7 +57,6 @@ VARIANTS = {
     "deep": ("6 + 8 layers", replace(SMALL, encoder_layers=6, decoder_layers=8), DEFAULT, BASE),
     "wide": ("width 384, 4 + 6 layers", replace(SMALL, width=384, heads=6), DEFAULT, BASE),
     "fast": ("learning rate 2e-3", SMALL, DEFAULT, replace(BASE, learning_rate=2e-3)),
-    "small-batch": ("half the batch", SMALL, DEFAULT, replace(BASE, batch_tokens=60_000)),
 }
 
 
@@ -68,9 +78,8 @@ def run_variant(name: str, folder: Path, examples: int, cases: int, threads: int
     from odefinder.training.validation import bench_cases, by_group, summary, synthetic_cases, validate
 
     settings = replace(register(name), threads=threads)
-    per_batch = settings.batch_size(settings.points[0], settings.lengths[0])
     run = Run(folder / name, settings, resume=True)
-    steps = max(1, examples // per_batch)
+    steps = max(1, examples // BATCH)
     if run.progress.step < steps:
         run.train(
             steps=steps - run.progress.step, plan=steps, report=lambda news: print(name, news, flush=True)

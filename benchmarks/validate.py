@@ -1,8 +1,8 @@
 """Decoded metrics of checkpoints or weights files.
 
-    python benchmarks/validate.py runs/default/checkpoint.safetensors [--cases 50] [--samples 50] [--out FILE]
+    python benchmarks/validate.py runs/default/checkpoint.safetensors [--cases 50] [--samples 50] [--out FOLDER]
 
-Prints, and writes as JSON, the figures of `odefinder.training.validation` on the synthetic validation set
+Prints, and writes as JSON (a file for each, named as the weights), the figures of `odefinder.training.validation` on the synthetic validation set
 (by dimension, noise and number of trajectories) and on ODEBench, clean and with sigma 0.05, rho 0.5.
 """
 
@@ -16,7 +16,7 @@ from pathlib import Path
 import torch
 
 from odefinder.bench import odebench
-from odefinder.network.checkpoint import load_network
+from odefinder.network.checkpoint import load_network, read
 from odefinder.training.validation import Outcome, bench_cases, by_group, summary, synthetic_cases, validate
 
 
@@ -47,7 +47,7 @@ def main() -> None:
         sets["synthetic"] = synthetic_cases(options.cases)
     for path in options.files:
         network = load_network(path).to(device)
-        result: dict[str, object] = {}
+        result: dict[str, object] = {"progress": read(path)[1].get("progress"), "decoding": how}
         for name, cases in sets.items():
             start = time.perf_counter()
             parts = (0, 1, 2) if name == "synthetic" else (0,)
@@ -55,7 +55,7 @@ def main() -> None:
             print(path, name, f"{time.perf_counter() - start:.0f} s", summary_line(result[name]), flush=True)
         if options.out:
             options.out.mkdir(parents=True, exist_ok=True)
-            (options.out / f"{path.parent.name}.json").write_text(json.dumps(result, indent=1))
+            (options.out / f"{path.stem}.json").write_text(json.dumps(result, indent=1) + "\n")
 
 
 def summary_line(content: object) -> str:

@@ -129,8 +129,17 @@ def train(
     device: Annotated[
         str | None, typer.Option(help="Such as cpu or cuda:1; by default a GPU if there is one.")
     ] = None,
+    snapshots: Annotated[
+        float | None, typer.Option(help="Keep the weights every so many minutes, as small files.")
+    ] = None,
+    portable: Annotated[
+        bool, typer.Option("--portable", help="Write portable.safetensors, too: a small checkpoint to carry.")
+    ] = False,
 ) -> None:
-    """Train a network on examples drawn from the prior while it learns; --resume goes on where it stopped."""
+    """Train a network on examples drawn from the prior while it learns; --resume goes on where it stopped.
+
+    Several GPUs: torchrun --nproc-per-node 4 -m odefinder train ...
+    """
     with _plain_errors():
         try:
             from odefinder.training.loop import Report, Run
@@ -148,7 +157,11 @@ def train(
                 line(news)
                 scalars(news)
 
-            run.train(minutes=minutes, steps=steps, plan=plan, report=report)
+            run.train(minutes=minutes, steps=steps, plan=plan, snapshots=snapshots, report=report)
+        if not run.processes.first:
+            return
+        if portable:
+            run.save_portable(out / "portable.safetensors")
         done = run.progress
         summary = (
             f"{done.step:,} steps on {done.examples:,} examples in {done.minutes:.1f} minutes in all; "

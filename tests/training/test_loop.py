@@ -201,3 +201,37 @@ def test_a_device_that_is_not_there(tmp_path: Path) -> None:
     for device in ("cuda:77", "abacus"):
         with pytest.raises(SettingsError, match=f"cannot use the device '{device}'"):
             Run(tmp_path, TINY, resume=False, device=device)
+
+
+def test_a_portable_checkpoint_is_small_and_goes_on(tmp_path: Path) -> None:
+    run = begin(tmp_path / "here")
+    run.train(steps=3)
+    there = tmp_path / "there" / "checkpoint.safetensors"
+    run.save_portable(there)
+    assert there.stat().st_size < 0.3 * run.path.stat().st_size
+    other = begin(there.parent, resume=True)
+    assert other.progress == run.progress
+    assert other.stream_state.to_dict() == run.stream_state.to_dict()
+    for before, after in zip(run.network.parameters(), other.network.parameters(), strict=True):
+        torch.testing.assert_close(before, after, rtol=1e-3, atol=1e-6)
+    other.train(steps=1)
+
+
+def test_snapshots(tmp_path: Path, every_step: None) -> None:
+    run = begin(tmp_path)
+    run.train(steps=2, snapshots=1e-9)
+    first, last = sorted((tmp_path / "snapshots").iterdir())
+    assert int(last.stem) == run.progress.examples > int(first.stem)
+    assert checkpoint.read(last)[1]["progress"]["step"] == 2
+    assert checkpoint.load_network(last).settings == run.network.settings
+    with pytest.raises(SettingsError, match="more than 0"):
+        run.train(steps=1, snapshots=0.0)
+
+
+def test_compiling_leaves_no_trace(tmp_path: Path) -> None:
+    run = begin(tmp_path)
+    before = {name: tensor.clone() for name, tensor in run.network.state_dict().items()}
+    run.compiled = True  # the layers themselves are not compiled here: that needs a GPU's compiler
+    run._compile_shapes()
+    assert all(parameter.grad is None for parameter in run.network.parameters())
+    assert all(torch.equal(tensor, before[name]) for name, tensor in run.network.state_dict().items())

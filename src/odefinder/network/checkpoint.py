@@ -153,7 +153,10 @@ def save_weights(path: Path, network: Network, **content: Any) -> str:
 def load_network(path: Path) -> Network:
     """The network of a weights file or of a run's checkpoint, for inference."""
     tensors, head = read(path)
-    weights = part(tensors, "model.") if head.get("kind") == "checkpoint" else dequantised(tensors)
+    if head.get("kind") == "checkpoint":
+        weights = part(tensors, "average.") or part(tensors, "model.")
+    else:
+        weights = dequantised(tensors)
     return network_of(weights, head, str(path)).eval()
 
 

@@ -146,6 +146,7 @@ class BatchStream(Iterator[Batch]):
 
     Chunk k of the seed has points[k % len(points)] points an example, so the stream is the same for any
     number of threads; `state` says where it is, and a stream begun with that state goes on exactly there.
+    Streams with `part` (0, n) to (n - 1, n) share the examples of one seed between them.
     Use it in a `with` statement, or call `close()`.
     """
 
@@ -161,6 +162,7 @@ class BatchStream(Iterator[Batch]):
         threads: int = 0,  # 0: all processors but two
         ahead: int = 4,  # batches kept ready
         state: StreamState | None = None,
+        part: tuple[int, int] = (0, 1),
     ):
         if not points or not lengths or sorted(lengths) != list(lengths) or lengths[-1] > MAX_TOKENS:
             raise SettingsError(f"points and lengths must be given, lengths rising to at most {MAX_TOKENS}")
@@ -168,6 +170,7 @@ class BatchStream(Iterator[Batch]):
             raise SettingsError("batch_size and ahead are 1 or more; threads and seed 0 or more")
         self._prior, self._layout = prior, vocabulary.layout
         self._points, self._seed, self._max_tokens = tuple(points), seed, lengths[-1]
+        self._part = part
         self._threads = threads or max(1, (os.cpu_count() or 1) - 2)
         size = batch_size if callable(batch_size) else lambda points, length: batch_size
         self._buckets = Buckets(lengths, size)
@@ -188,7 +191,9 @@ class BatchStream(Iterator[Batch]):
 
     def _chunk(self, k: int) -> Future[Batch]:
         points = self._points[k % len(self._points)]
-        return self._pool.submit(self._draw, points, np.arange(k * CHUNK, (k + 1) * CHUNK))
+        part, parts = self._part
+        first = (k * parts + part) * CHUNK
+        return self._pool.submit(self._draw, points, np.arange(first, first + CHUNK))
 
     def _produce(self) -> None:
         try:

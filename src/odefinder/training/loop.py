@@ -10,12 +10,13 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import signal
 import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from types import FrameType, MethodType
+from types import FrameType, TracebackType
 from typing import Any
 
 import torch
@@ -24,12 +25,16 @@ from torch import Tensor
 
 from odefinder.errors import CheckpointError, SettingsError
 from odefinder.network import checkpoint
-from odefinder.network.model import DecoderLayer, EncoderLayer, Network, WaveEmbedder, count_parameters
+from odefinder.network.model import Network, count_parameters
 from odefinder.network.presets import network_preset
 from odefinder.prior.batches import Batch, BatchStream, StreamState
 from odefinder.prior.presets import prior_preset
 from odefinder.tokens import Vocabulary
+from odefinder.training.average import WeightAverage
+from odefinder.training.compilation import compile_layers, empty_batch
+from odefinder.training.feed import Feed
 from odefinder.training.optimizer import Optimizer, learning_rate
+from odefinder.training.processes import Processes
 from odefinder.training.settings import TrainingSettings
 
 SAVE_EVERY = 150.0  # seconds: what a kill -9 may cost
@@ -68,25 +73,21 @@ class Run:
             raise SettingsError(f"{folder} is a file; give --out a folder for the run")
         self.folder = folder
         self.settings = settings
-        self.device = chosen_device(device)
+        self.processes = Processes()
+        self.device = chosen_device(device, self.processes.local_rank)
         self.path = folder / "checkpoint.safetensors"
         self.progress = Progress()
         self.stream_state = StreamState()
+        self._streams: list[dict[str, Any]] = []  # of all processes, when they were saved
         tensors: dict[str, Tensor] = {}
+        head: dict[str, Any] = {}
         if self.path.exists():
             if not resume:
                 raise SettingsError(f"{folder} holds a run already; give --resume to go on, or another --out")
             tensors, head = checkpoint.read(self.path)
             self._check_same(head)
             self.network = checkpoint.network_of(checkpoint.part(tensors, "model."), head, str(self.path))
-            try:
-                self.progress = Progress(**head["progress"])
-                self.stream_state = StreamState.from_dict(head["stream"])
-            except (KeyError, TypeError) as error:
-                raise CheckpointError(
-                    f"{self.path} does not say where its run stopped, in a way that this version reads; "
-                    "resume it with the odefinder version that wrote it, or choose another --out"
-                ) from error
+            self._go_on(head)
         else:
             torch.manual_seed(settings.seed)
             self.network = Network(network_preset(settings.network))
@@ -99,7 +100,11 @@ class Run:
         self.optimizer = Optimizer(self.network, settings.learning_rate, muon=settings.muon)
         if state := checkpoint.part(tensors, "optimizer."):
             self.optimizer.load(state)
-        if settings.compile and self.device.type == "cuda":
+        self.average = WeightAverage(self.network, settings.average)
+        if averages := checkpoint.part(tensors, "average."):
+            self.average.load(averages, head["averaged"])
+        self.compiled = settings.compile and self.device.type == "cuda"
+        if self.compiled:
             compile_layers(self.network)
 
     def _check_same(self, head: dict[str, Any]) -> None:
@@ -118,25 +123,64 @@ class Run:
                 "or choose another --out"
             )
 
+    def _go_on(self, head: dict[str, Any]) -> None:
+        """Take over the counters and where the data stand."""
+        try:
+            self.progress = Progress(**head["progress"])
+            states = [StreamState.from_dict(entry) for entry in head["streams"]]
+        except (KeyError, TypeError) as error:
+            raise CheckpointError(
+                f"{self.path} does not say where its run stopped, in a way that this version reads; "
+                "resume it with the odefinder version that wrote it, or choose another --out"
+            ) from error
+        count = self.processes.count
+        if len(states) == count:
+            self.stream_state = states[self.processes.rank]
+        else:  # other processes than before: go on behind everything that was drawn
+            furthest = max(state.next_chunk for state in states)
+            self.stream_state = StreamState(-(-furthest * len(states) // count))
+
     def save(self) -> None:
         """Write the checkpoint: weights, optimiser, counters, and where the data stand."""
+        self._streams = self.processes.gathered(self.stream_state.to_dict())
+        if not self.processes.first:
+            return
         tensors = {f"model.{k}": v for k, v in self.network.state_dict().items()}
+        tensors |= {f"average.{k}": v for k, v in self.average.tensors.items()}
         tensors |= {f"optimizer.{k}": v for k, v in self.optimizer.state().items()}
-        head = checkpoint.header(
+        checkpoint.write(self.path, tensors, self._header())
+
+    def save_portable(self, path: Path) -> None:
+        """Write what `save` wrote last for another machine: a sixth of the size, half precision, no momenta.
+
+        A run goes on from it as from any other, if not to the bit: copy it to the run's folder.
+        """
+        tensors = {f"model.{k}": v.half() for k, v in self.network.state_dict().items()}
+        tensors |= {f"optimizer.{k}": v for k, v in self.optimizer.state().items() if "momentum" not in k}
+        checkpoint.write(path, tensors, self._header())
+
+    def _header(self) -> dict[str, Any]:
+        return checkpoint.header(
             self.network.settings,
             kind="checkpoint",
             training=asdict(self.settings),
             progress=asdict(self.progress),
-            stream=self.stream_state.to_dict(),
+            averaged=self.average.steps,
+            streams=self._streams,
             parameters=count_parameters(self.network),
         )
-        checkpoint.write(self.path, tensors, head)
 
     def plain_network(self) -> Network:
-        """A copy of the network that is not compiled: decoding meets too many shapes."""
+        """A copy with the averaged weights that is not compiled: decoding meets too many shapes."""
         network = Network(self.network.settings)
-        network.load_state_dict(self.network.state_dict())
+        network.load_state_dict(self.average.tensors)
         return network.to(self.device).eval()
+
+    def save_snapshot(self) -> None:
+        """Keep the averaged weights of this moment as a small file, to be validated later."""
+        path = self.folder / "snapshots" / f"{self.progress.examples:012d}.safetensors"
+        about = {"progress": asdict(self.progress), "training": asdict(self.settings)}
+        checkpoint.save_weights(path, self.plain_network(), **about)
 
     def train(
         self,
@@ -144,14 +188,20 @@ class Run:
         minutes: float | None = None,
         steps: int | None = None,
         plan: float | None = None,
+        snapshots: float | None = None,
         report: Callable[[Report], None] = lambda _: None,
     ) -> None:
-        """Train for so many minutes or steps more; the plan is the total in the same unit."""
+        """Train for so many minutes or steps more; the plan is the total in the same unit.
+
+        snapshots: minutes between small files with the weights of the moment.  Compilation does not count.
+        """
         if (minutes is None) == (steps is None):
             raise SettingsError("give either minutes or steps")
         if not (minutes if minutes is not None else steps or 0) > 0:
             raise SettingsError("minutes and steps are the training still to be done: more than 0")
-        settings, first, start = self.settings, self.progress, time.perf_counter()
+        if snapshots is not None and not snapshots > 0:
+            raise SettingsError("snapshots are so many minutes apart: more than 0")
+        settings, first = self.settings, self.progress
 
         def used(progress: Progress) -> float:
             return progress.minutes if minutes is not None else float(progress.step)
@@ -164,37 +214,57 @@ class Run:
                 "the learning rate is 0; give a longer plan"
             )
         self.folder.mkdir(parents=True, exist_ok=True)
-        meter, saved = Meter(), start
+        self.processes.join(self.device)
         self.network.train()
-        with self._stream() as stream, (self.folder / "log.jsonl").open("a") as log:
-            interrupt = _Interrupt()
-            try:
-                while True:
-                    batch = meter.waits_for(stream)
-                    share = used(self.progress) / total
-                    rate = learning_rate(settings.learning_rate, share, settings.warmup, settings.decay)
-                    meter.add(self._step(batch, rate), len(batch))
-                    now = time.perf_counter()
-                    self.progress = Progress(
-                        self.progress.step + 1,
-                        self.progress.examples + len(batch),
-                        first.minutes + (now - start) / 60,
-                    )
-                    self.stream_state = stream.state
-                    done = interrupt.asked or used(self.progress) - used(first) >= budget
-                    if done or now - meter.since > LOG_EVERY:
-                        news = meter.report(self.progress, share, rate)
-                        self._check_finite(news)
-                        log.write(json.dumps(asdict(news)) + "\n")
-                        log.flush()
-                        report(news)
-                        if done or now - saved > SAVE_EVERY:
-                            self.save()
-                            saved = time.perf_counter()
-                    if done:
-                        break
-            finally:
-                interrupt.restore()
+        log_path = self.folder / "log.jsonl" if self.processes.first else Path(os.devnull)
+        with self._stream() as stream, log_path.open("a") as log, _Interrupt() as interrupt:
+            self._compile_shapes()  # while the first examples are drawn
+            meter, start = Meter(), time.perf_counter()
+            logged = saved = kept = 0.0  # seconds since the start
+            while True:
+                batch = meter.waits_for(stream)
+                share = used(self.progress) / total
+                rate = learning_rate(settings.learning_rate, share, settings.warmup, settings.decay)
+                loss = self._step(batch, rate)
+                # One clock for all processes, so that they agree on the rate and on when to stop.
+                examples, asked, seconds = self.processes.totals(
+                    len(batch), interrupt.asked, (time.perf_counter() - start) / self.processes.count
+                )
+                meter.add(loss, int(examples))
+                self.progress = Progress(
+                    self.progress.step + 1,
+                    self.progress.examples + int(examples),
+                    first.minutes + seconds / 60,
+                )
+                self.stream_state = stream.state
+                done = asked > 0 or used(self.progress) - used(first) >= budget
+                if not done and seconds - logged <= LOG_EVERY:
+                    continue
+                logged = seconds
+                news = meter.report(self.progress, share, rate)
+                self._check_finite(news)
+                log.write(json.dumps(asdict(news)) + "\n")
+                log.flush()
+                if self.processes.first:
+                    report(news)
+                if done or seconds - saved > SAVE_EVERY:
+                    self.save()
+                    saved = seconds
+                if snapshots is not None and (done or seconds - kept > 60 * snapshots):
+                    self.save_snapshot()
+                    kept = seconds
+                if done:
+                    break
+
+    def _compile_shapes(self) -> None:
+        """Compile for every shape of batch, which takes a minute or two, before the clock starts."""
+        if not self.compiled:
+            return
+        for points in self.settings.points:
+            for length in self.settings.lengths:
+                rows = self.settings.batch_size(points, length)
+                torch.autograd.backward(self._loss(empty_batch(rows, points, length)))
+                self.network.zero_grad(set_to_none=True)
 
     def _check_finite(self, news: Report) -> None:
         """Stop before weights that are lost replace the last good checkpoint."""
@@ -204,17 +274,19 @@ class Run:
                 f"{news.rate:.2g}; resume from the last checkpoint with a lower learning rate"
             )
 
-    def _stream(self) -> BatchStream:
+    def _stream(self) -> BatchStream | Feed:
         settings = self.settings
-        return BatchStream(
-            prior_preset(settings.prior),
-            Vocabulary.preset(self.network.settings.vocabulary),
+        stream = Feed if self.device.type == "cuda" else BatchStream
+        return stream(
+            prior=prior_preset(settings.prior),
+            vocabulary=Vocabulary.preset(self.network.settings.vocabulary),
             points=settings.points,
             lengths=settings.lengths,
             batch_size=settings.batch_size,
             seed=settings.seed,
             threads=settings.threads,
             state=self.stream_state,
+            part=(self.processes.rank, self.processes.count),
         )
 
     def _step(self, batch: Batch, rate: float) -> Tensor:
@@ -229,8 +301,10 @@ class Run:
             loss = share * self._loss(part)
             torch.autograd.backward(loss)
             total += loss.detach()
+        self.processes.average_gradients(self.network)
         torch.nn.utils.clip_grad_norm_(self.network.parameters(), self.settings.clip)
         self.optimizer.step(rate)
+        self.average.update()
         return total
 
     def _loss(self, batch: Batch) -> Tensor:
@@ -255,7 +329,7 @@ class Meter:
         self._losses: list[Tensor] = []
         self._examples, self._waited = 0, 0.0
 
-    def waits_for(self, stream: BatchStream) -> Batch:
+    def waits_for(self, stream: BatchStream | Feed) -> Batch:
         """The next batch; the time until it is there counts as waiting."""
         before = time.perf_counter()
         batch = next(stream)
@@ -277,10 +351,10 @@ class Meter:
         return news
 
 
-def chosen_device(name: str | None) -> torch.device:
-    """The device of this name, tried out; a GPU if there is one and no name is given."""
+def chosen_device(name: str | None, number: int = 0) -> torch.device:
+    """The device of this name, tried out; without a name the GPU of this number, if there is any."""
     if name is None:
-        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+        name = f"cuda:{number}" if torch.cuda.is_available() else "cpu"
     try:
         return torch.empty(0, device=name).device
     except (RuntimeError, AssertionError) as error:  # no such device, or torch built without it
@@ -295,28 +369,23 @@ class _Interrupt:
 
     def __init__(self) -> None:
         self.asked = False
-        self._before = {}
+        self._before: dict[signal.Signals, Any] = {}
+
+    def __enter__(self) -> _Interrupt:
         try:
             for number in (signal.SIGINT, signal.SIGTERM):
                 self._before[number] = signal.signal(number, self._ask)
         except ValueError:  # not the main thread: whoever runs us handles signals
             pass
+        return self
 
     def _ask(self, number: int, frame: FrameType | None) -> None:
         if self.asked:
             raise KeyboardInterrupt
         self.asked = True
 
-    def restore(self) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None:
         for number, handler in self._before.items():
             signal.signal(number, handler)
-
-
-def compile_layers(network: Network) -> None:
-    """Compile one function for all encoder layers and one for all decoder layers, static shapes."""
-    torch._dynamo.config.recompile_limit = 64
-    for kind in (EncoderLayer, DecoderLayer, WaveEmbedder):
-        function = torch.compile(kind.forward, dynamic=False)
-        for module in network.modules():
-            if type(module) is kind:
-                module.__dict__["forward"] = MethodType(function, module)

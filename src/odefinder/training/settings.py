@@ -18,7 +18,7 @@ class TrainingSettings:
     network: str = "default"
     prior: str = "default"
     seed: int = 1
-    points: tuple[int, ...] = (48, 96, 160)
+    points: tuple[int, ...] = (40, 100, 160)
     lengths: tuple[int, ...] = (32, 64, 112, 200)
     batch_tokens: int = 120_000  # points + target tokens of a batch
     learning_rate: float = 1e-3
@@ -26,6 +26,7 @@ class TrainingSettings:
     warmup: float = 0.02  # share of the plan
     decay: float = 0.4  # share of the plan
     clip: float = 1.0
+    average: int = 500  # steps over which the weights are averaged for use
     compile: bool = True
     threads: int = 0  # that draw examples; 0: all cores but two
 
