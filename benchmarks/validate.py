@@ -1,9 +1,10 @@
 """Decoded metrics of checkpoints or weights files.
 
-    python benchmarks/validate.py runs/default/checkpoint.safetensors [--cases 50] [--samples 50] [--out FOLDER]
+    python benchmarks/validate.py runs/default/checkpoint.safetensors [--cases 50] [--out FOLDER]
 
-Prints, and writes as JSON (a file for each, named as the weights), the figures of `odefinder.training.validation` on the synthetic validation set
-(by dimension, noise and number of trajectories) and on ODEBench, clean and with sigma 0.05, rho 0.5.
+Prints the figures of `odefinder.training.validation` on the synthetic validation set (by dimension, noise and
+number of trajectories) and on ODEBench, clean and with sigma 0.05, rho 0.5; and writes them as JSON, a file for
+each, named as the weights.
 """
 
 from __future__ import annotations
