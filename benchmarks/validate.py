@@ -3,8 +3,8 @@
     python benchmarks/validate.py runs/default/checkpoint.safetensors [--cases 50] [--out FOLDER]
 
 Prints the figures of `odefinder.training.validation` on the synthetic validation set (by dimension, noise and
-number of trajectories) and on ODEBench, clean and with sigma 0.05, rho 0.5; and writes them as JSON, a file for
-each, named as the weights.
+number of trajectories) and on ODEBench, clean and with sigma 0.05, rho 0.5; and writes them as JSON, a file
+for each, named as the weights.
 """
 
 from __future__ import annotations

@@ -89,11 +89,16 @@ def joined(parts: Sequence[Batch]) -> Batch:
 
 
 class Buckets:
-    """Examples that wait, by shape (points, padded target length), until a batch is full."""
+    """Examples that wait, by shape (points, padded target length), until `reserve` batches are full.
 
-    def __init__(self, lengths: Sequence[int], batch_size: Callable[[int, int], int]):
+    A batch is then a random choice among them, so that examples of one system, which are drawn one after
+    the other, seldom meet in it.
+    """
+
+    def __init__(self, lengths: Sequence[int], batch_size: Callable[[int, int], int], reserve: int = 1):
         self.lengths = np.array(lengths)
         self.batch_size = batch_size
+        self.reserve = reserve
         self.waiting: dict[tuple[int, int], list[Batch]] = {}
 
     def add(self, drawn: Batch) -> None:
@@ -109,10 +114,13 @@ class Buckets:
         """Hand out the batches that are full."""
         for shape in sorted(self.waiting):
             group, size = self.waiting[shape], self.batch_size(*shape)
-            while sum(map(len, group)) >= size:
+            while (count := sum(map(len, group))) >= self.reserve * size:
                 together = joined(group)
-                group[:] = [together.rows(slice(size, None))]
-                yield together.rows(slice(0, size))
+                order = np.arange(count)
+                if self.reserve > 1:  # the same again after a resume: it depends on what waits
+                    order = np.random.default_rng(together.index[[0, -1]]).permutation(count)
+                group[:] = [together.rows(order[size:])]
+                yield together.rows(order[:size])
 
     def indices(self) -> dict[int, NDArray[np.int64]]:
         """The numbers of the waiting examples, in their order, by number of points."""
@@ -163,17 +171,23 @@ class BatchStream(Iterator[Batch]):
         ahead: int = 4,  # batches kept ready
         state: StreamState | None = None,
         part: tuple[int, int] = (0, 1),
+        reserve: int = 1,  # batches of every shape among which examples are shuffled
     ):
         if not points or not lengths or sorted(lengths) != list(lengths) or lengths[-1] > MAX_TOKENS:
             raise SettingsError(f"points and lengths must be given, lengths rising to at most {MAX_TOKENS}")
-        if threads < 0 or ahead < 1 or seed < 0 or (isinstance(batch_size, int) and batch_size < 1):
-            raise SettingsError("batch_size and ahead are 1 or more; threads and seed 0 or more")
+        if (
+            threads < 0
+            or min(ahead, reserve) < 1
+            or seed < 0
+            or (isinstance(batch_size, int) and batch_size < 1)
+        ):
+            raise SettingsError("batch_size, ahead and reserve are 1 or more; threads and seed 0 or more")
         self._prior, self._layout = prior, vocabulary.layout
         self._points, self._seed, self._max_tokens = tuple(points), seed, lengths[-1]
         self._part = part
         self._threads = threads or max(1, (os.cpu_count() or 1) - 2)
         size = batch_size if callable(batch_size) else lambda points, length: batch_size
-        self._buckets = Buckets(lengths, size)
+        self._buckets = Buckets(lengths, size, reserve)
         self.state = state or StreamState()
         self._ready: queue.Queue[tuple[Batch, StreamState] | BaseException] = queue.Queue(ahead)
         self._closed = threading.Event()
@@ -189,6 +203,13 @@ class BatchStream(Iterator[Batch]):
         )  # fmt: skip
         return collate(examples)
 
+    def _draw_again(self, points: int, indices: NDArray[np.int64]) -> Batch:
+        """Examples in any order; drawn in rising order, because neighbours share a system."""
+        order = np.argsort(indices)
+        parts = np.array_split(indices[order], -(-len(indices) // CHUNK))
+        drawn = joined(list(self._pool.map(lambda part: self._draw(points, part), parts)))
+        return drawn.rows(np.argsort(order))
+
     def _chunk(self, k: int) -> Future[Batch]:
         points = self._points[k % len(self._points)]
         part, parts = self._part
@@ -199,7 +220,7 @@ class BatchStream(Iterator[Batch]):
         try:
             for points, indices in self.state.waiting.items():
                 if len(indices):
-                    self._buckets.add(self._draw(points, indices))
+                    self._buckets.add(self._draw_again(points, indices))
             next_chunk = submitted = self.state.next_chunk
             pending: deque[Future[Batch]] = deque()
             while not self._closed.is_set():

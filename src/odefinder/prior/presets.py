@@ -20,6 +20,7 @@ class Prior(NamedTuple):
     family_weights: NDArray[np.float64]  # (families,)
     dimension_weights: NDArray[np.float64]  # (6,) of accepted examples: fixed before anything is rejected
     trajectory_weights: NDArray[np.float64]  # (4,) for one to four trajectories
+    siblings: int  # examples of each system, from other starts and under other conditions
     # integration
     points_min: int
     points_max: int
@@ -56,6 +57,7 @@ PAPER = Prior(
     family_weights=_family_weights(trees=1.0),
     dimension_weights=np.ones(6),
     trajectory_weights=np.array([1.0, 0.0, 0.0, 0.0]),
+    siblings=1,
     points_min=50,
     points_max=200,
     varied_starts=False,
@@ -86,6 +88,7 @@ DEFAULT = Prior(
     ),
     dimension_weights=np.array([1.0, 1.6, 1.4, 0.7, 0.4, 0.3]),
     trajectory_weights=np.array([0.7, 0.15, 0.05, 0.1]),
+    siblings=4,
     points_min=50,
     points_max=200,
     varied_starts=True,

@@ -8,6 +8,7 @@ filters: what is accepted is distributed as the preset says, whatever is rejecte
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -79,6 +80,28 @@ FAMILY_PATIENCE = 400  # tries before another family is drawn
 MAX_TRIES = 20_000  # systems drawn for one example before giving up
 SETTLES_EARLY = 0.4  # share of the time span before which a trajectory should not have arrived
 START_PATIENCE = 8  # tries for another trajectory of an accepted system
+SIBLING_PATIENCE = 12  # tries for another example of an accepted system
+
+
+class Scratch(NamedTuple):
+    """Everything that drawing an example writes to on the way."""
+
+    times: Floats  # (MAX_DENSE,)
+    dense: Floats  # (MAX_DENSE * MAX_DIMENSION,)
+    noisy: Floats  # likewise
+    indices: Ints  # (MAX_DENSE,)
+    work: Workspace
+    pools: Records
+    drafts: Records
+
+
+class Found(NamedTuple):
+    """The system that was accepted last."""
+
+    ops: Ops  # (MAX_RAW,)
+    values: Values
+    numbers: Ints  # its number (or -1), length, dimension, family
+    span: Floats  # first and last time
 
 
 @compiled
@@ -260,59 +283,76 @@ def draw_trajectory(
 
 
 @compiled
-def draw_example(
-    seed: int, index: int, prior: Prior, points: int, layout: Layout, max_tokens: int, work: Workspace,
-    pools: Records, drafts: Records, example: Example, counts: Ints,
-) -> bool:  # fmt: skip
-    """Example number `index` of a seed; False if nothing was accepted after very many tries.
+def draw_conditions(s: Stream, prior: Prior, points: int, example: Example) -> int:
+    """Noise, dropped points and number of trajectories of an example; returns its points before dropping."""
+    example.n_trajectories = 1 + pick(s, prior.trajectory_weights)
+    example.sigma = 0.0 if chance(s, prior.clean_share) else SIGMA_MAX * uniform(s)
+    example.rho = 0.0 if chance(s, prior.dense_share) else RHO_MAX * uniform(s)
+    return points if points > 0 else integer(s, prior.points_min, prior.points_max)
 
-    `points` observed points, or as the prior draws them for 0.
+
+@compiled
+def observe_system(
+    s: Stream, prior: Prior, family: int, ops: Ops, values: Values, n: int, span: Floats, points: int,
+    total: int, layout: Layout, max_tokens: int, scratch: Scratch, example: Example,
+) -> int:  # fmt: skip
+    """Trajectories of a system, corrupted and scaled, and the target; ACCEPTED, or the reason to reject it.
+
+    span: first and last time, of which the last may change.
+    """
+    dimension, trajectories, rho = example.dimension, example.n_trajectories, example.rho
+    example.n_points = 0
+    for k in range(trajectories):
+        share = total // trajectories + (k < total % trajectories)
+        n_dense = points_before_dropping(share, rho) if points > 0 else share
+        kept = share if points > 0 else share - int(rho * share)
+        t, x = scratch.times[:n_dense], scratch.dense[: n_dense * dimension].reshape(n_dense, dimension)
+        t[:] = np.linspace(span[0], span[1], n_dense)
+        reason = draw_trajectory(s, prior, family, ops, values, n, t, k == 0, scratch.work, x)
+        if reason != ACCEPTED:
+            return reason
+        span[1] = t[n_dense - 1]
+        noisy = scratch.noisy[: n_dense * dimension].reshape(n_dense, dimension)
+        observe(s, t, x, kept, k, prior.canonical_units, example, noisy, scratch.indices)
+    factors = np.empty(dimension)
+    rate = rescale(example, dimension, factors) if prior.canonical_units else 1.0
+    fits = write_target(prior, ops, values, n, factors, rate, layout, max_tokens, scratch.pools, example)
+    return ACCEPTED if fits else NO_TARGET
+
+
+@compiled
+def draw_new(
+    seed: int, index: int, dimension: int, prior: Prior, points: int, layout: Layout, max_tokens: int,
+    scratch: Scratch, found: Found, example: Example, counts: Ints,
+) -> bool:  # fmt: skip
+    """An example of a system of its own, which is kept in `found`; False after very many tries.
+
+    dimension: as the prior draws it for 0.
     """
     s = np.empty(4, np.uint64)
     seed_stream(s, seed, index)
-    dimension = 1 + pick(s, prior.dimension_weights)
-    family = pick(s, prior.family_weights)
-    n_trajectories = 1 + pick(s, prior.trajectory_weights)
-    example.sigma = 0.0 if chance(s, prior.clean_share) else SIGMA_MAX * uniform(s)
-    example.rho = rho = 0.0 if chance(s, prior.dense_share) else RHO_MAX * uniform(s)
-    total = points if points > 0 else integer(s, prior.points_min, prior.points_max)
     example.index = index
+    drawn = 1 + pick(s, prior.dimension_weights)
+    dimension = dimension if dimension > 0 else drawn
     example.dimension = dimension
-    example.n_trajectories = n_trajectories
-    ops = np.empty(MAX_RAW, np.int8)
-    values = np.empty(MAX_RAW)
-    factors = np.empty(dimension)
-    times = np.empty(MAX_DENSE)
-    dense = np.empty((MAX_DENSE, dimension))
-    noisy = np.empty((MAX_DENSE, dimension))
-    indices = np.empty(MAX_DENSE, np.int64)
+    family = pick(s, prior.family_weights)
+    total = draw_conditions(s, prior, points, example)
     for tries in range(1, MAX_TRIES + 1):
         if tries % FAMILY_PATIENCE == 0:
             family = pick(s, prior.family_weights)
-        n = draw_system(s, prior, family, dimension, drafts, ops, values)
-        start, end = T_START, T_END
+        n = draw_system(s, prior, family, dimension, scratch.drafts, found.ops, found.values)
+        found.span[0], found.span[1] = T_START, T_END
         if prior.varied_starts:
-            start, end = 0.0, 10.0 if chance(s, 0.4) else log_uniform(s, 1.0, 40.0)
-        reason = ACCEPTED if n > 0 else NO_TARGET
-        example.n_points = 0
-        for k in range(n_trajectories):
-            if reason != ACCEPTED:
-                break
-            share = total // n_trajectories + (k < total % n_trajectories)
-            n_dense = points_before_dropping(share, rho) if points > 0 else share
-            kept = share if points > 0 else share - int(rho * share)
-            t, x = times[:n_dense], dense[:n_dense]
-            t[:] = np.linspace(start, end, n_dense)
-            reason = draw_trajectory(s, prior, family, ops, values, n, t, k == 0, work, x)
-            end = t[n_dense - 1]
-            if reason == ACCEPTED:
-                observe(s, t, x, kept, k, prior.canonical_units, example, noisy, indices)
-        if reason == ACCEPTED:
-            rate = rescale(example, dimension, factors) if prior.canonical_units else 1.0
-            if not write_target(prior, ops, values, n, factors, rate, layout, max_tokens, pools, example):
-                reason = NO_TARGET
+            found.span[0], found.span[1] = 0.0, 10.0 if chance(s, 0.4) else log_uniform(s, 1.0, 40.0)
+        reason = NO_TARGET
+        if n > 0:
+            reason = observe_system(
+                s, prior, family, found.ops, found.values, n, found.span, points, total, layout, max_tokens,
+                scratch, example,
+            )  # fmt: skip
         counts[reason, dimension] += 1
         if reason == ACCEPTED:
+            found.numbers[:] = (index // prior.siblings, n, dimension, family)
             example.family = family
             example.tries = tries
             return True
@@ -320,14 +360,84 @@ def draw_example(
 
 
 @compiled
+def draw_sibling(
+    seed: int, index: int, prior: Prior, points: int, layout: Layout, max_tokens: int, scratch: Scratch,
+    found: Found, example: Example, counts: Ints,
+) -> bool:  # fmt: skip
+    """Another example of the system in `found`, from elsewhere, under other conditions; False if it fails."""
+    s = np.empty(4, np.uint64)
+    seed_stream(s, seed, index)
+    _, n, dimension, family = found.numbers
+    example.index = index
+    example.dimension = dimension
+    example.family = family
+    total = draw_conditions(s, prior, points, example)
+    span = np.empty(2)
+    for tries in range(1, SIBLING_PATIENCE + 1):
+        span[0] = found.span[0]
+        span[1] = found.span[0] + (found.span[1] - found.span[0]) * log_uniform(s, 0.7, 1.4)
+        reason = observe_system(
+            s, prior, family, found.ops, found.values, n, span, points, total, layout, max_tokens, scratch,
+            example,
+        )  # fmt: skip
+        counts[reason, dimension] += 1
+        if reason == ACCEPTED:
+            example.tries = tries
+            return True
+    return False
+
+
+@compiled
+def draw_example(
+    seed: int, index: int, prior: Prior, points: int, layout: Layout, max_tokens: int, scratch: Scratch,
+    found: Found, other: Found, example: Example, counts: Ints,
+) -> bool:  # fmt: skip
+    """Example number `index` of a seed; False if nothing was accepted after very many tries.
+
+    `points` observed points, or as the prior draws them for 0.  The first of every `prior.siblings` examples
+    has a new system (in `found`), the others observe it again; where that fails, they have one of their own
+    with as many variables.
+    """
+    first = index - index % prior.siblings
+    if index == first:
+        return draw_new(seed, index, 0, prior, points, layout, max_tokens, scratch, found, example, counts)
+    if found.numbers[0] != index // prior.siblings and not draw_new(
+        seed, first, 0, prior, points, layout, max_tokens, scratch, found, example, np.zeros_like(counts)
+    ):
+        return False
+    if draw_sibling(seed, index, prior, points, layout, max_tokens, scratch, found, example, counts):
+        return True
+    dimension = found.numbers[2]
+    drawn = draw_new(
+        seed, index, dimension, prior, points, layout, max_tokens, scratch, other, example, counts
+    )
+    example.tries += SIBLING_PATIENCE
+    return drawn
+
+
+@compiled
+def _nothing_found() -> Found:
+    return Found(np.empty(MAX_RAW, np.int8), np.empty(MAX_RAW), np.full(4, -1, np.int64), np.empty(2))
+
+
+@compiled
 def _fill(
     seed: int, indices: Ints, prior: Prior, points: int, layout: Layout, max_tokens: int, pools: Records,
     drafts: Records, examples: Examples, counts: Ints,
 ) -> bool:  # fmt: skip
-    work = workspace(MAX_RAW, MAX_DIMENSION)
+    scratch = Scratch(
+        np.empty(MAX_DENSE),
+        np.empty(MAX_DENSE * MAX_DIMENSION),
+        np.empty(MAX_DENSE * MAX_DIMENSION),
+        np.empty(MAX_DENSE, np.int64),
+        workspace(MAX_RAW, MAX_DIMENSION),
+        pools,
+        drafts,
+    )
+    found, other = _nothing_found(), _nothing_found()
     for i in range(len(examples)):
         if not draw_example(
-            seed, indices[i], prior, points, layout, max_tokens, work, pools, drafts, examples[i], counts
+            seed, indices[i], prior, points, layout, max_tokens, scratch, found, other, examples[i], counts
         ):
             return False
     return True

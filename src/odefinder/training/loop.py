@@ -156,7 +156,9 @@ class Run:
         A run goes on from it as from any other, if not to the bit: copy it to the run's folder.
         """
         tensors = {f"model.{k}": v.half() for k, v in self.network.state_dict().items()}
-        tensors |= {f"optimizer.{k}": v for k, v in self.optimizer.state().items() if "momentum" not in k}
+        for k, v in self.optimizer.state().items():
+            if "momentum" not in k:
+                tensors[f"optimizer.{k}"] = v if v.ndim == 0 else v.bfloat16()
         checkpoint.write(path, tensors, self._header())
 
     def _header(self) -> dict[str, Any]:
@@ -286,6 +288,7 @@ class Run:
             seed=settings.seed,
             threads=settings.threads,
             state=self.stream_state,
+            reserve=settings.reserve,
             part=(self.processes.rank, self.processes.count),
         )
 

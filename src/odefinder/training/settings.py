@@ -21,12 +21,13 @@ class TrainingSettings:
     points: tuple[int, ...] = (40, 100, 160)
     lengths: tuple[int, ...] = (32, 64, 112, 200)
     batch_tokens: int = 120_000  # points + target tokens of a batch
+    reserve: int = 6  # batches of every shape among which examples are shuffled
     learning_rate: float = 1e-3
     muon: bool = True
     warmup: float = 0.02  # share of the plan
     decay: float = 0.4  # share of the plan
     clip: float = 1.0
-    average: int = 500  # steps over which the weights are averaged for use
+    average: int = 1500  # steps over which the weights are averaged for use
     compile: bool = True
     threads: int = 0  # that draw examples; 0: all cores but two
 
@@ -57,6 +58,7 @@ PRESETS = {
         points=(48,),
         lengths=(64, 128),
         batch_tokens=4_000,
+        reserve=2,
         learning_rate=3e-3,
         compile=False,
         threads=1,

@@ -79,7 +79,9 @@ def synthetic_cases(
     for dimension in range(1, MAX_DIMENSION + 1):
         weights = np.zeros(MAX_DIMENSION)
         weights[dimension - 1] = 1.0
-        chosen = base._replace(dimension_weights=weights, canonical_units=True, canonical_target=True)
+        chosen = base._replace(
+            dimension_weights=weights, siblings=1, canonical_units=True, canonical_target=True
+        )
         examples = np.zeros(count, EXAMPLE)
         layout = Vocabulary.preset("coarse").layout
         fill(
