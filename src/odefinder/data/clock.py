@@ -1,0 +1,131 @@
+"""Times as numbers: dates, durations and their texts become a count of days, years, seconds."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from odefinder.data.dataset import Clock, Floats
+from odefinder.data.names import read_time_title
+from odefinder.errors import DataError
+
+# The largest unit that is not longer than a typical step is the one in which rates read well.
+_SECONDS = {"years": 365.25 * 86400.0, "days": 86400.0, "hours": 3600.0, "minutes": 60.0, "seconds": 1.0}
+_SHORTER = 0.99  # a year of 365 days is one
+
+
+def read_times(values: Any, title: str) -> tuple[Floats, Clock, list[str]]:
+    """Times (n,) as numbers, missing ones NaN; what they mean, and notes on what was done."""
+    try:
+        series = pd.Series(values).reset_index(drop=True)
+        if isinstance(series.dtype, pd.CategoricalDtype):
+            series = pd.Series(series.tolist())
+        return _read(series, title)
+    except DataError:
+        raise
+    except (TypeError, ValueError, ArithmeticError, NotImplementedError) as error:
+        raise DataError(f"the times ({title}) cannot be read: {error}; give numbers or dates") from None
+
+
+def _read(series: pd.Series, title: str) -> tuple[Floats, Clock, list[str]]:
+    _, name, unit = read_time_title(title)
+    kinds = pd.api.types
+    if kinds.is_complex_dtype(series.dtype):
+        raise DataError(f"the times ({title}) are complex numbers; give real ones")
+    if kinds.is_numeric_dtype(series.dtype):
+        return series.to_numpy(np.float64, na_value=np.nan), Clock(name, unit), []
+    notes: list[str] = []
+    if isinstance(series.dtype, pd.PeriodDtype):
+        series = series.dt.to_timestamp()
+    elif not kinds.is_datetime64_any_dtype(series.dtype) and not kinds.is_timedelta64_dtype(series.dtype):
+        numbers = pd.to_numeric(series, errors="coerce")
+        if kinds.is_numeric_dtype(numbers.dtype) and (numbers.notna() | series.isna()).all():
+            return numbers.to_numpy(np.float64, na_value=np.nan), Clock(name, unit), []
+        series, notes = _dates_of_text(series, title)
+    if kinds.is_timedelta64_dtype(series.dtype):
+        seconds, origin = series.dt.total_seconds().to_numpy(np.float64), ""
+    else:
+        series = pd.to_datetime(series, utc=True)
+        if series.isna().all():
+            raise DataError(f"all times ({title}) are missing; give numbers or dates")
+        start = series.min()
+        seconds = (series - start).dt.total_seconds().to_numpy(np.float64)
+        origin = start.tz_localize(None).isoformat(sep=" ").removesuffix(" 00:00:00")
+    unit, length = _unit(seconds)
+    what = f"Dates ({title}) were converted to {unit} since {origin}" if origin else f"Times are in {unit}"
+    return seconds / length, Clock(name, unit, origin), [*notes, f"{what}."]
+
+
+def _unit(seconds: Floats) -> tuple[str, float]:
+    """The unit for a typical step, and its length in seconds."""
+    steps = np.diff(np.unique(seconds[np.isfinite(seconds)]))
+    typical = float(np.median(steps)) if len(steps) else 1.0
+    for unit, length in _SECONDS.items():
+        if typical >= _SHORTER * length:
+            return unit, length
+    return "seconds", 1.0
+
+
+def _dates_of_text(series: pd.Series, title: str) -> tuple[pd.Series, list[str]]:
+    """Dates or times of day from text; where day and month may be exchanged, a note says how it was read."""
+    known = series.dropna()
+    texts = known.map(lambda value: value.strip() if isinstance(value, str) else value)
+    candidates = [_durations(texts)]
+    if candidates[0] is None:
+        candidates = [_parsed(texts, format="ISO8601")]
+    if candidates[0] is None:
+        dotted = texts.map(lambda text: bool(re.match(r"\d+[.]\d+[.]", str(text)))).all()  # 31.12.2024
+        orders = (True,) if dotted else (False, True)
+        candidates = [_parsed(texts, dayfirst=dayfirst, format=None) for dayfirst in orders]
+    readings = [candidate for candidate in candidates if candidate is not None]
+    if not readings:
+        raise DataError(
+            f"the time {_first_unreadable(known)!r} in column {title!r} is neither a number nor a date; "
+            "write it as 12.5 or as 2024-12-31 10:30:00, or choose another column: time='NAME' "
+            "(command line: --time NAME)"
+        )
+    best = min(readings, key=_unevenness)
+    notes = []
+    if len(readings) == 2 and not readings[0].equals(readings[1]):
+        order = "month/day" if best is readings[0] else "day/month"
+        notes = [f"Dates such as {known.iloc[0]} were read as {order}; write them as 2024-12-31 to be sure."]
+    return best.reindex(series.index), notes
+
+
+def _unevenness(dates: pd.Series) -> tuple[bool, float]:
+    """Disorder first, then the relative spread of the steps."""
+    steps = dates.diff().dt.total_seconds().to_numpy()[1:]
+    disorder = bool((steps <= 0).any())
+    return disorder, float(np.std(steps) / max(abs(np.mean(steps)), 1.0)) if len(steps) else 0.0
+
+
+def _parsed(texts: pd.Series, **options: Any) -> pd.Series | None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # on formats that have to be guessed
+        try:
+            return pd.to_datetime(texts, utc=True, **options)
+        except (TypeError, ValueError, OverflowError):
+            return None
+
+
+def _durations(texts: pd.Series) -> pd.Series | None:
+    """Times of day, 10:30 or 10:30:05."""
+    if not all(isinstance(text, str) and re.fullmatch(r"\d+:\d\d(:\d\d([.]\d*)?)?", text) for text in texts):
+        return None
+    try:
+        return pd.to_timedelta(texts.where(texts.str.count(":") != 1, texts + ":00"))
+    except (TypeError, ValueError, OverflowError):
+        return None
+
+
+def _first_unreadable(known: pd.Series) -> Any:
+    bad: NDArray[np.bool_] = pd.to_numeric(known, errors="coerce").isna().to_numpy()
+    for value in known[bad]:
+        if _parsed(pd.Series([value])) is None:
+            return value
+    return known.iloc[0]

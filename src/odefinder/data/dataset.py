@@ -1,0 +1,101 @@
+"""Dataset: observed trajectories of one system, checked, with the names and units they came with."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from odefinder.expression import check_names
+
+if TYPE_CHECKING:
+    from odefinder.inference.observations import Observations
+    from odefinder.scaling import Scaling
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Clock:
+    """What the numbers of the time axis mean."""
+
+    name: str = "t"
+    unit: str = ""  # such as "days"; empty where it is not known
+    origin: str = ""  # the date at time 0, where the times were dates
+
+    @property
+    def label(self) -> str:
+        """For the axis of a plot: `Time (s)`, `year`, `days since 1900-01-01`."""
+        if self.origin:
+            return f"{self.unit} since {self.origin}"
+        said_by_name = not self.unit or self.unit.startswith(self.name.lower())
+        return self.name if said_by_name else f"{self.name} ({self.unit})"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Dataset:
+    """Trajectories of one system: what a fit reads, with all that was done to get there in `notes`."""
+
+    times: tuple[Floats, ...]  # (n,) each, strictly increasing
+    states: tuple[Floats, ...]  # (n, D) each; missing entries are NaN
+    variables: tuple[str, ...]  # the names in equations
+    titles: tuple[str, ...] = ()  # the variables as the data call them, such as "Hare pelts (thousands)"
+    labels: tuple[str, ...] = ()  # the trajectories as the data call them
+    clock: Clock = Clock()
+    notes: tuple[str, ...] = ()  # sentences for the user
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "variables", check_names(self.variables))
+        object.__setattr__(self, "titles", tuple(self.titles) or self.variables)
+        numbers = (str(number) for number in range(1, len(self.times) + 1))
+        object.__setattr__(self, "labels", tuple(self.labels) or tuple(numbers))
+
+    def __str__(self) -> str:
+        first, last = min(t[0] for t in self.times), max(t[-1] for t in self.times)
+        several = f" in {len(self)} trajectories" if len(self) > 1 else ""
+        return (
+            f"{sum(map(len, self.times))} points of {', '.join(self.variables)}{several}, "
+            f"{self.clock.label} from {first:g} to {last:g}"
+        )
+
+    def __repr__(self) -> str:
+        return f"Dataset({self})"
+
+    def __len__(self) -> int:
+        """The number of trajectories."""
+        return len(self.times)
+
+    @property
+    def dimension(self) -> int:
+        """The number of variables."""
+        return len(self.variables)
+
+    def trajectories(self) -> Iterator[tuple[Floats, Floats]]:
+        """Times (n,) and states (n, D) of each trajectory."""
+        return zip(self.times, self.states, strict=True)
+
+    def first_values(self) -> Floats:
+        """The first known value of each variable in each trajectory, (trajectories, D)."""
+        return np.array(
+            [[column[~np.isnan(column)][0] for column in states.T] for states in self.states],
+            dtype=np.float64,
+        )
+
+    def scaling(self) -> Scaling:
+        """The canonical units of these data."""
+        from odefinder.scaling import fit_scaling
+
+        return fit_scaling(self.times, self.states)
+
+    def observations(self, scaling: Scaling) -> Observations:
+        """The data in canonical units; the clock of each trajectory starts at its own beginning."""
+        from odefinder.inference.observations import Observations
+
+        return Observations(
+            np.concatenate([scaling.times(times) for times in self.times]),
+            scaling.states(np.concatenate(self.states)),
+            np.cumsum([0, *map(len, self.times)], dtype=np.int64),
+        )

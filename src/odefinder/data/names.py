@@ -1,0 +1,103 @@
+"""The names of columns: which one is the time, its unit, and what the variables are called in equations."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Hashable, Sequence
+
+from odefinder.errors import ExpressionError
+from odefinder.expression import check_names
+
+# Names of a time column, the surest first.  Lower case, but for "t": T is a temperature.
+TIME_NAMES = (
+    "t", "time", "times", "timestamp", "datetime", "date", "year", "years", "month", "months", "week",
+    "weeks", "day", "days", "hour", "hours", "minute", "minutes", "second", "seconds",
+)  # fmt: skip
+_SPANS = ("year", "month", "week", "day", "hour", "minute", "second")  # a column `day` counts days
+_UNITS = {
+    *(f"{span}{ending}" for span in _SPANS for ending in ("", "s")),
+    "a", "yr", "yrs", "d", "h", "hr", "hrs", "min", "mins", "s", "sec", "secs", "ms", "us", "µs", "ns",
+}  # fmt: skip
+_TRAJECTORY_NAMES = {
+    "trajectory", "trajectories", "traj", "run", "runs", "id", "experiment", "exp", "series", "replicate",
+    "rep", "subject", "trial", "trajectory_id", "traj_id", "run_id", "experiment_id", "subject_id",
+}  # fmt: skip
+_ROW_NUMBER_NAMES = {"", "index", "id", "row", "#", "no", "nr", "row_number"}
+
+
+def split_unit(title: str) -> tuple[str, str]:
+    """`Time (s)` -> Time and s; without a unit in brackets, the title and nothing."""
+    match = re.fullmatch(r"(.*[^\s])\s*[(\[{]([^()\[\]{}]*)[)\]}]", title.strip())
+    return (match[1].strip(), match[2].strip()) if match else (title.strip(), "")
+
+
+def read_time_title(title: str) -> tuple[int | None, str, str]:
+    """How surely a title names the time (0 is surest, None: it does not), the name and the unit it says."""
+    name, unit = split_unit(title)
+    slashed = re.fullmatch(r"(.*\w)[\s_]*[/_,\s][\s_]*(\w+)", name)
+    if not unit and slashed and slashed[2].lower() in _UNITS and slashed[1].lower() not in _UNITS:
+        name, unit = slashed[1], slashed[2]  # time/s, t_sec
+    plain = name if name in ("t", "T") else name.lower()
+    if plain in TIME_NAMES:
+        span = plain.removesuffix("s")
+        return TIME_NAMES.index(plain), name, unit or (f"{span}s" if span in _SPANS else "")
+    if "time" in re.split(r"[^a-z]+", plain):  # elapsed time
+        return len(TIME_NAMES), name, unit
+    return None, name, unit
+
+
+def names_a_trajectory(title: str) -> bool:
+    """Whether a column of this name may number the trajectories."""
+    return re.sub(r"[\s\-.]+", "_", title.strip().lower()) in _TRAJECTORY_NAMES
+
+
+def names_a_row_number(title: str) -> bool:
+    """Whether a column of this name may number the rows; pandas writes `Unnamed: 0`."""
+    return title.strip().lower() in _ROW_NUMBER_NAMES or title.startswith("Unnamed:")
+
+
+def is_name(text: str) -> bool:
+    """Whether equations can use the text as a name."""
+    try:
+        return bool(check_names([text]))
+    except ExpressionError:
+        return False
+
+
+def variable_names(titles: Sequence[Hashable]) -> tuple[tuple[str, ...], list[str]]:
+    """Names for equations, all different, and a note for every title that had to be changed.
+
+    `N` stays, `Hare pelts (thousands)` becomes Hare_pelts, the column number 2 becomes x2.
+    """
+    texts = [str(title).strip() for title in titles]
+    without_unit = [_as_name(split_unit(text)[0], index) for index, text in enumerate(texts)]
+    twice = {name for name, count in Counter(without_unit).items() if count > 1}
+    wished = [
+        text if is_name(text) else _as_name(text, index) if name in twice else name
+        for index, (text, name) in enumerate(zip(texts, without_unit, strict=True))
+    ]
+    names: list[str] = []
+    proper = {text for text in texts if is_name(text)}  # these stay what they are
+    for text, wish in zip(texts, wished, strict=True):
+        name, number = wish, 2
+        while name != text and name in proper.union(names):
+            name, number = f"{wish}_{number}", number + 1
+        names.append(name)
+    changed = [
+        f"The column {text!r} is called {name} in equations."
+        for title, text, name in zip(titles, texts, names, strict=True)
+        if text != name and not isinstance(title, int)
+    ]
+    return tuple(names), changed
+
+
+def _as_name(text: str, index: int) -> str:
+    """The nearest proper name."""
+    if is_name(text):
+        return text
+    name = "".join(character if is_name(f"x{character}") else " " for character in text)
+    name = "_".join(name.split()).strip("_")
+    if not name:
+        return f"x{index}"
+    return name if is_name(name) else f"x{name}"

@@ -1,0 +1,34 @@
+"""Names of columns -> names in equations."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from odefinder.data.names import variable_names
+from odefinder.expression import check_names
+
+
+@pytest.mark.parametrize(
+    ("titles", "expected"),
+    [
+        (["N", "x_1", "β", "lambda", "e", "sin"], ("N", "x_1", "β", "lambda", "e", "sin")),
+        (["Hare pelts (thousands)", "x [m]", "% CO2"], ("Hare_pelts", "x", "CO2")),
+        (["v (m/s)", "v (km/h)"], ("v_m_s", "v_km_h")),
+        (["a b", "a_b", "a-b"], ("a_b_2", "a_b", "a_b_3")),
+        (["2nd", "", "(s)", "x²"], ("x2nd", "x1", "s", "x")),
+        ([0, 1], ("x0", "x1")),
+    ],
+)
+def test_names(titles: list, expected: tuple[str, ...]) -> None:
+    names, notes = variable_names(titles)
+    assert names == expected
+    assert len(notes) == sum(str(title) != name for title, name in zip(titles, names, strict=True)) * (
+        titles != [0, 1]
+    )
+
+
+@given(st.lists(st.text(max_size=6), max_size=5, unique_by=str.strip))
+def test_any_titles_give_proper_names(titles: list[str]) -> None:
+    names, _ = variable_names(titles)
+    assert check_names(names) == names
+    assert len(names) == len(titles)
