@@ -32,11 +32,11 @@ class Fit:
 
 @compiled
 def _residuals(
-    ops: Ops, values: Values, x0: Floats, times: Floats, states: Floats, bounds: Ints, scale: Floats,
+    ops: Ops, values: Values, x0: Floats, times: Floats, states: Floats, bounds: Ints, weights: Floats,
     with_constants: bool, fit_starts: bool, rtol: float, max_steps: int, work: Workspace, out: Floats,
     slopes: Floats, gradient: Floats, hessian: Floats,
 ) -> float:  # fmt: skip
-    """Sum of squares of the scaled residuals; fills gradient and Gauss-Newton matrix of what is fitted."""
+    """Sum of squares of the weighted residuals; fills gradient and Gauss-Newton matrix of what is fitted."""
     dimension = states.shape[1]
     columns = slopes.shape[2]
     n_constants = columns - (dimension if fit_starts else 0)
@@ -56,15 +56,16 @@ def _residuals(
             place[c] = c + k * dimension
         for i in range(a, b):
             for j in range(dimension):
-                if np.isnan(states[i, j]):
+                w = weights[i, j]
+                if w == 0.0:
                     continue
-                r = (out[i, j] - states[i, j]) / scale[j]
+                r = w * (out[i, j] - states[i, j])
                 cost += r * r
                 for c in range(columns):
-                    s = slopes[i, j, c] / scale[j]
+                    s = w * slopes[i, j, c]
                     gradient[place[c]] += s * r
                     for e in range(c + 1):
-                        hessian[place[c], place[e]] += s * slopes[i, j, e] / scale[j]
+                        hessian[place[c], place[e]] += s * w * slopes[i, j, e]
     for c in range(len(gradient)):
         for e in range(c):
             hessian[e, c] = hessian[c, e]
@@ -106,7 +107,7 @@ def _solve_damped(hessian: Floats, gradient: Floats, damping: float, step: Float
 
 @compiled
 def levenberg_marquardt(
-    ops: Ops, values: Values, x0: Floats, times: Floats, states: Floats, bounds: Ints, scale: Floats,
+    ops: Ops, values: Values, x0: Floats, times: Floats, states: Floats, bounds: Ints, weights: Floats,
     fit_starts: bool, iterations: int, rtol: float, max_steps: int,
 ) -> float:  # fmt: skip
     """Improve constants (in `values`) and initial values (in `x0`) in place; returns the final cost.
@@ -125,7 +126,7 @@ def levenberg_marquardt(
     gradient, new_gradient, step = np.empty(size), np.empty(size), np.empty(size)
     hessian, new_hessian, factor = np.empty((size, size)), np.empty((size, size)), np.empty((size, size))
     cost = _residuals(
-        ops, values, x0, times, states, bounds, scale, with_constants, fit_starts, rtol, max_steps, work, out,
+        ops, values, x0, times, states, bounds, weights, with_constants, fit_starts, rtol, max_steps, work, out,
         slopes, gradient, hessian,
     )  # fmt: skip
     if size == 0 or not np.isfinite(cost + hessian.sum()):  # sensitivities may overflow where states do not
@@ -143,7 +144,7 @@ def levenberg_marquardt(
         if fit_starts:
             new_x0[:] = x0 + step[len(constants) :].reshape(x0.shape)
         new_cost = _residuals(
-            ops, new_values, new_x0, times, states, bounds, scale, with_constants, fit_starts, rtol,
+            ops, new_values, new_x0, times, states, bounds, weights, with_constants, fit_starts, rtol,
             max_steps, work, out, slopes, new_gradient, new_hessian,
         )  # fmt: skip
         if new_cost < cost and np.isfinite(new_hessian.sum()):
@@ -167,15 +168,21 @@ def fit_constants(
     *,
     starts: Floats | None = None,
     fit_starts: bool = False,
+    weights: Floats | None = None,
     iterations: int = 40,
     rtol: float = 1e-6,
     max_steps: int = 2000,
 ) -> Fit:
-    """The program with the constants that fit the data best, from where they stand."""
+    """The program with the constants that fit the data best, from where they stand.
+
+    weights (N, D): by which residuals are multiplied; by default one over the scale of each variable.
+    """
     values = program.values.copy()
     x0 = np.ascontiguousarray(data.states[data.bounds[:-1]] if starts is None else starts).copy()
+    if weights is None:
+        weights = np.where(np.isfinite(data.states), 1.0 / data.scale, 0.0)
     cost = levenberg_marquardt(
-        program.ops, values, x0, data.times, data.states, data.bounds, data.scale, fit_starts, iterations,
-        rtol, max_steps,
+        program.ops, values, x0, data.times, data.states, data.bounds, weights, fit_starts, iterations, rtol,
+        max_steps,
     )  # fmt: skip
     return Fit(Program(program.ops, values), x0, cost / data.count)
