@@ -14,10 +14,9 @@ import json
 import time
 from pathlib import Path
 
-import torch
-
 from odefinder.bench import odebench
-from odefinder.network.checkpoint import load_network, read
+from odefinder.network.checkpoint import read
+from odefinder.network.runtime import load_runtime
 from odefinder.training.validation import Outcome, bench_cases, by_group, summary, synthetic_cases, validate
 
 
@@ -38,21 +37,27 @@ def main() -> None:
     parser.add_argument("--samples", type=int, default=50)
     parser.add_argument("--temperature", type=float, default=0.7)
     parser.add_argument("--refine", type=int, default=12, help="skeletons whose constants are fitted")
+    parser.add_argument("--runtime", choices=("torch", "onnx"), default="torch")
+    parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--out", type=Path, help="folder for one JSON file each")
     options = parser.parse_args()
-    device = "cuda" if torch.cuda.is_available() else "cpu"
-    how = {"samples": options.samples, "temperature": options.temperature, "refine": options.refine}
+    how = {
+        "samples": options.samples,
+        "temperature": options.temperature,
+        "refine": options.refine,
+        "seed": options.seed,
+    }
     sets = {"odebench clean": bench_cases(odebench())}
     sets["odebench sigma .05 rho .5"] = bench_cases(odebench(), sigma=0.05, rho=0.5)
     if options.cases:
         sets["synthetic"] = synthetic_cases(options.cases)
     for path in options.files:
-        network = load_network(path).to(device)
+        runtime = load_runtime(path, options.runtime)
         result: dict[str, object] = {"progress": read(path)[1].get("progress"), "decoding": how}
         for name, cases in sets.items():
             start = time.perf_counter()
             parts = (0, 1, 2) if name == "synthetic" else (0,)
-            result[name] = figures(validate(network, cases, **how), parts=parts)
+            result[name] = figures(validate(runtime, cases, **how), parts=parts)
             print(path, name, f"{time.perf_counter() - start:.0f} s", summary_line(result[name]), flush=True)
         if options.out:
             options.out.mkdir(parents=True, exist_ok=True)

@@ -34,3 +34,9 @@ def observed(dimensions: list[int], points: int = 20, seed: int = 0) -> tuple[Te
     trajectory = np.zeros((batch, points), np.int8)
     trajectory[1::2, points // 2 :] = 1
     return torch.from_numpy(values), torch.from_numpy(trajectory)
+
+
+def arrays(dimensions: list[int], **options) -> tuple[np.ndarray, np.ndarray]:
+    """The same as numpy arrays, as runtimes read them."""
+    points, trajectory = observed(dimensions, **options)
+    return points.numpy(), trajectory.numpy()

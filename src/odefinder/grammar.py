@@ -22,7 +22,7 @@ from odefinder.number_words import PAD
 from odefinder.program import ARITY, MAX_NODES, OPCODE_BY_NAME
 from odefinder.tokens import EOS, SEP, Vocabulary
 
-_MAX_SLACK = 2  # no token adds more than two: an operator its arity, a number the rest of its tokens
+MAX_SLACK = 2  # no token adds more than two: an operator its arity, a number the rest of its tokens
 
 
 @dataclass(frozen=True)
@@ -96,7 +96,7 @@ class Grammar:
         # Rows of allowed tokens: an expression begins, with slack 0, 1, 2 or more; a number goes on, with
         # its token 1, 2; then SEP, EOS, and PAD for ever.  (rows, vocabulary)
         self.rows: NDArray[np.bool_] = np.array(
-            [starts & (added <= slack) for slack in range(_MAX_SLACK + 1)]
+            [starts & (added <= slack) for slack in range(MAX_SLACK + 1)]
             + [written & (slot == phase) for phase in range(1, tokens_a_number)]
             + [token == special for special in (SEP, EOS, PAD)]
         )
@@ -121,8 +121,8 @@ class Grammar:
         components_left = self.dimension - 1 - state.component  # -1 after the end
         slack = self.max_length - state.length - state.open_arguments - 2 * components_left - 1
         between = self.row_of_separator + (components_left <= 0) + (components_left < 0)
-        begin = np.where(state.open_arguments > 0, np.minimum(slack, _MAX_SLACK), between)
-        return np.where(state.phase > 0, _MAX_SLACK + state.phase, begin)
+        begin = np.where(state.open_arguments > 0, np.minimum(slack, MAX_SLACK), between)
+        return np.where(state.phase > 0, MAX_SLACK + state.phase, begin)
 
     def allowed(self, state: GrammarState) -> NDArray[np.bool_]:
         """The mask of allowed tokens, (batch, vocabulary); a finished sequence may only be padded."""

@@ -1,61 +1,118 @@
 """Sampling from the network: always valid systems, seeded, with the right probabilities."""
 
+from dataclasses import replace
+from pathlib import Path
+
 import numpy as np
 import pytest
-import torch
 
 from odefinder.canonical import skeleton
+from odefinder.errors import SettingsError
 from odefinder.grammar import Grammar
-from odefinder.inference import decode
-from odefinder.inference.decode import Constraint, distinct_candidates, log_probabilities, sample
+from odefinder.inference import decode as decoding
+from odefinder.inference.decode import (
+    DECODING_PRESETS,
+    Constraint,
+    Decoding,
+    decode,
+    distinct_candidates,
+    log_probabilities,
+    network_points,
+    program_log_probabilities,
+    sample,
+)
+from odefinder.inference.observations import Observations
+from odefinder.network.checkpoint import save_weights
+from odefinder.network.onnx_runtime import OnnxRuntime
+from odefinder.network.runtime import Runtime
+from odefinder.network.torch_runtime import TorchRuntime
 from odefinder.number_words import PAD, number_ids
 from odefinder.program import Program, check_system, concatenate
-from odefinder.tokens import EOS, Vocabulary
-from tests.networks import observed, small_network
+from odefinder.scaling import T_END, T_START
+from odefinder.tokens import EOS, MAX_DIMENSION, Vocabulary
+from tests.networks import arrays, small_network
 from tests.programs import words
 
 COARSE = Vocabulary.preset("coarse")
+HOW = Decoding(samples=12, temperature=1.0)
 
 
-def draw(dimensions: list[int], seed: int = 0, **options) -> tuple[np.ndarray, np.ndarray]:
-    points, trajectory = observed(dimensions)
-    generator = torch.Generator().manual_seed(seed)
-    settings = {"samples": 12, "temperature": 1.0, "generator": generator, **options}
-    network = settings.pop("network", None) or small_network()
-    return sample(network, points, trajectory, torch.tensor(dimensions), **settings)
+@pytest.fixture(scope="module", params=["onnx", "torch"])
+def runtime(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Runtime:
+    if request.param == "torch":
+        return TorchRuntime(small_network(), device="cpu")
+    path: Path = tmp_path_factory.mktemp("weights") / "tiny.safetensors"
+    save_weights(path, small_network())
+    return OnnxRuntime(path)
+
+
+def draw(
+    runtime: Runtime, dimensions: list[int], how: Decoding = HOW, **changes
+) -> tuple[np.ndarray, np.ndarray]:
+    memory = runtime.encode(*arrays(dimensions))
+    return sample(runtime, memory, dimensions, replace(how, **changes))
+
+
+def observations(dimension: int, points: int = 30, trajectories: int = 1) -> Observations:
+    times = np.tile(np.linspace(T_START, T_END, points), trajectories)
+    states = np.sin(times[:, None] * np.arange(1, dimension + 1))
+    return Observations(times, states, points * np.arange(trajectories + 1))
+
+
+# ---------------------------------------------------------------- what may be written
 
 
 @pytest.mark.parametrize("vocabulary", ["coarse", "fine", "paper"])
 @pytest.mark.parametrize("max_length", [12, 13, 40])
-def test_the_constraint_is_the_grammar(vocabulary: str, max_length: int) -> None:
+@pytest.mark.parametrize("operators", [None, {"add", "mul", "sin"}])
+def test_the_constraint_is_the_grammar(vocabulary: str, max_length: int, operators: set[str] | None) -> None:
     rng = np.random.default_rng(max_length)
     known = Vocabulary.preset(vocabulary)
-    dimensions = torch.arange(1, 7).repeat(4)
-    constraint = Constraint(known, dimensions, max_length)
-    grammars = [Grammar(known, int(d), max_length) for d in dimensions]
+    dimensions = np.tile(np.arange(1, 7), 4)
+    constraint = Constraint(known, dimensions, max_length, operators)
+    grammars = [Grammar(known, int(d), max_length, operators) for d in dimensions]
     states = [grammar.start(1) for grammar in grammars]
     for step in range(max_length):
         expected = np.concatenate([g.allowed(s) for g, s in zip(grammars, states, strict=True)])
-        np.testing.assert_array_equal(constraint.allowed().numpy(), expected)
+        np.testing.assert_array_equal(constraint.masks[constraint.rows()], expected)
         # Numbers and operators often, so that all rows of the tables are met.
         weights = np.where(expected, rng.random(expected.shape) * np.geomspace(30, 1, len(known)), -1)
         tokens = weights.argmax(axis=1)
-        constraint.advance(torch.from_numpy(tokens))
+        constraint.advance(tokens)
         states = [
             g.advance(s, tokens[k : k + 1]) for k, (g, s) in enumerate(zip(grammars, states, strict=True))
         ]
         if step == max_length // 2:  # go on with some of the sequences
             chosen = rng.random(len(grammars)) < 0.7
-            constraint.keep(torch.from_numpy(chosen))
+            constraint.keep(chosen)
             grammars = [g for g, keep in zip(grammars, chosen, strict=True) if keep]
             states = [s for s, keep in zip(states, chosen, strict=True) if keep]
     assert all(grammar.finished(state)[0] for grammar, state in zip(grammars, states, strict=True))
 
 
+@pytest.mark.parametrize(("dimension", "max_length"), [(0, 20), (7, 20), (3, 5)])
+def test_a_dimension_that_does_not_fit(dimension: int, max_length: int) -> None:
+    with pytest.raises(SettingsError, match="the dimension must be 1 to"):
+        Constraint(COARSE, [1, dimension], max_length)
+
+
+def test_settings() -> None:
+    assert DECODING_PRESETS["paper"] == Decoding(samples=50, temperature=0.1)
+    with pytest.raises(SettingsError, match="at least one sample"):
+        Decoding(samples=0)
+    with pytest.raises(SettingsError, match="positive temperature"):
+        Decoding(temperature=0.0)
+
+
+# ---------------------------------------------------------------- samples
+
+
 @pytest.mark.parametrize("max_length", [12, 30, None])
 @pytest.mark.parametrize("dimensions", [[1], [3], [6, 1, 4]])
-def test_every_sample_is_a_valid_system(dimensions: list[int], max_length: int | None) -> None:
-    ids, log_probability = draw(dimensions, max_length=max_length)
+def test_every_sample_is_a_valid_system(
+    runtime: Runtime, dimensions: list[int], max_length: int | None
+) -> None:
+    ids, log_probability = draw(runtime, dimensions, max_length=max_length)
     assert ids.shape[:2] == log_probability.shape == (len(dimensions), 12)
     assert ids.shape[2] <= (max_length or 128)
     assert (log_probability < 0).all()
@@ -67,91 +124,136 @@ def test_every_sample_is_a_valid_system(dimensions: list[int], max_length: int |
             assert (row[: end + 1] != PAD).all()
 
 
+def test_only_some_operators(runtime: Runtime) -> None:
+    ids, _ = draw(runtime, [2], samples=100, operators=frozenset({"add", "sin"}))
+    used = {word for row in ids[0] for word in COARSE.words(row)} & set(COARSE.operators)
+    assert used == {"add", "sin"}
+
+
 def test_the_papers_network_and_words() -> None:
     network = small_network(embedder="tokens", token_width=8, vocabulary="paper", max_length=60)
-    points, trajectory = observed([2])
-    read = torch.from_numpy(number_ids(points, allow_missing=True))
-    ids, _ = sample(network, read, trajectory, torch.tensor([2]), samples=5)
+    runtime = TorchRuntime(network, device="cpu")
+    points, trajectory = arrays([2])
+    memory = runtime.encode(number_ids(points, allow_missing=True), trajectory)
+    ids, _ = sample(runtime, memory, [2], DECODING_PRESETS["paper"])
     for row in ids[0]:
         check_system(Vocabulary.preset("paper").decode(row), 2)
 
 
-def test_the_seed_decides() -> None:
+def test_the_seed_decides(runtime: Runtime) -> None:
     for dimensions in ([2], [2, 3]):
-        first, again, other = draw(dimensions), draw(dimensions), draw(dimensions, seed=1)
+        first, again, other = (draw(runtime, dimensions, seed=seed) for seed in (0, 0, 1))
         assert all(map(np.array_equal, first, again))
         assert not np.array_equal(first[1], other[1])
 
 
-def test_the_random_state_of_others_is_left_alone() -> None:
-    torch.manual_seed(5)
-    before = torch.get_rng_state()
-    points, trajectory = observed([2])
-    network = small_network()
-    torch.set_rng_state(before)
-    generator = torch.Generator().manual_seed(0)
-    sample(network, points, trajectory, torch.tensor([2]), samples=3, generator=generator)
-    assert torch.equal(torch.get_rng_state(), before)
+def test_a_batch_decodes_as_its_parts_do(runtime: Runtime) -> None:
+    """Whoever is decoded beside it, and however many samples are drawn."""
+    points, trajectory = arrays([2, 3])
+    together, chances = draw(runtime, [2, 3])
+    for k, dimension in enumerate((2, 3)):
+        memory = runtime.encode(points[k : k + 1], trajectory[k : k + 1])
+        for samples in (12, 5):
+            alone, chance = sample(runtime, memory, [dimension], replace(HOW, samples=samples))
+            for found, expected in zip(alone[0], together[k], strict=False):
+                np.testing.assert_array_equal(found[found != PAD], expected[expected != PAD])
+            np.testing.assert_allclose(chance[0], chances[k, :samples], atol=0.05)
+
+
+def test_the_cache_grows_and_shrinks_without_effect(
+    runtime: Runtime, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plain = draw(runtime, [2])
+    monkeypatch.setattr("odefinder.network.onnx_runtime.CACHE_START", 3)
+    monkeypatch.setattr("odefinder.network.torch_runtime.CACHE_START", 3)
+    monkeypatch.setattr(decoding, "WORTH_DROPPING", 1.0)
+    found = draw(runtime, [2])
+    np.testing.assert_array_equal(found[0], plain[0])
+    np.testing.assert_allclose(found[1], plain[1], atol=0.05)
+
+
+def test_a_temperature_near_zero_takes_the_likeliest_token(runtime: Runtime) -> None:
+    ids, chances = draw(runtime, [2], temperature=1e-6, seed=3)
+    assert (ids == ids[:, :1]).all()
+    assert np.ptp(chances) == pytest.approx(0.0, abs=1e-5)
+
+
+def test_samples_follow_the_networks_distribution(runtime: Runtime) -> None:
+    ids, _ = draw(runtime, [1], samples=4000, max_length=2)  # a variable or an exact number, and the end
+    systems, counts = np.unique(ids[0], axis=0, return_counts=True)
+    memory = runtime.encode(*arrays([1]))
+    how = Decoding(max_length=2)
+    chances = np.exp(log_probabilities(runtime, memory, [1], systems[None], how)[0])
+    assert chances.sum() == pytest.approx(1.0, abs=1e-3)
+    error = np.sqrt(chances * (1 - chances) / 4000)
+    assert (np.abs(counts / 4000 - chances) < 4 * error + 1e-4).all()
+
+
+# ---------------------------------------------------------------- given systems
 
 
 @pytest.mark.parametrize("temperature", [0.5, 1.0])
-def test_log_probabilities_are_those_of_teacher_forcing(
-    monkeypatch: pytest.MonkeyPatch, temperature: float
-) -> None:
-    def anything_but_padding(constraint: Constraint) -> torch.Tensor:
-        mask = torch.ones(len(constraint.dimension), len(COARSE), dtype=torch.bool)
-        mask[:, PAD] = False
-        return mask
-
-    network = small_network()
-    points, trajectory = observed([2])
-    monkeypatch.setattr(Constraint, "allowed", anything_but_padding)
-    monkeypatch.setattr(decode, "WORTH_DROPPING", 1.0)  # nothing is written after the end
-    ids, found = draw([2], network=network, samples=40, max_length=70, temperature=temperature)
-    assert len({len(row[row != PAD]) for row in ids[0]}) > 3  # some end early
-    # With padding left out, its small probability goes to the other tokens.
-    targets = torch.from_numpy(ids[0])
-    forced = log_probabilities(network, points.expand(40, -1, -1), trajectory.expand(40, -1), targets)
-    assert (found[0] >= forced.numpy() - 1e-4).all()
-    np.testing.assert_allclose(found[0], forced, rtol=0.01)
-
-
-def test_the_mask_only_adds_to_a_probability() -> None:
-    network = small_network()
+def test_given_systems_have_the_probability_of_drawn_ones(runtime: Runtime, temperature: float) -> None:
     dimensions = [2, 4]
-    points, trajectory = observed(dimensions)
-    ids, found = draw(dimensions, network=network)
-    forced = log_probabilities(
-        network,
-        points.repeat_interleave(12, 0),
-        trajectory.repeat_interleave(12, 0),
-        torch.from_numpy(ids).flatten(0, 1),
-    )
-    assert (found.ravel() > forced.numpy()).all()
+    ids, drawn = draw(runtime, dimensions, samples=20, temperature=temperature)
+    given = log_probabilities(runtime, runtime.encode(*arrays(dimensions)), dimensions, ids)
+    tolerance = 1e-3 if isinstance(runtime, TorchRuntime) else 0.2  # 8-bit rounding, 30 tokens and more
+    np.testing.assert_allclose(given, drawn, atol=tolerance)
 
 
-def test_a_batch_decodes_as_its_parts_do() -> None:
-    """At temperature 0, nearly: the likeliest token each time, whoever is decoded beside it."""
-    network = small_network()
-    points, trajectory = observed([2, 3])
-    options = {"samples": 1, "temperature": 1e-4, "max_length": 40}
-    together, chances = sample(network, points, trajectory, torch.tensor([2, 3]), **options)
-    for k, dimension in enumerate((2, 3)):
-        alone, chance = sample(
-            network, points[k : k + 1], trajectory[k : k + 1], torch.tensor([dimension]), **options
-        )
-        written = together[k, 0][together[k, 0] != PAD]
-        np.testing.assert_array_equal(alone[0, 0], written)
-        assert chance[0, 0] == pytest.approx(chances[k, 0], rel=1e-4)
+def test_what_the_grammar_does_not_allow_is_impossible(runtime: Runtime) -> None:
+    systems = [
+        concatenate([words("sin x0"), words("x1")]),
+        concatenate([words("sin x0"), words("x2")]),  # there is no x2
+        words("sin x0"),  # one component only
+        concatenate([words("sin x0"), words("x1"), words("x0")]),
+    ]
+    memory = runtime.encode(*arrays([2]))
+    found = log_probabilities(runtime, memory, [2], encoded(systems)[None])[0]
+    assert np.isfinite(found[0])
+    assert (found[1:] == -np.inf).all()
+    unfinished = encoded(systems[:1])[None, :, :3]
+    assert log_probabilities(runtime, memory, [2], unfinished)[0, 0] == -np.inf
+    only = Decoding(operators=frozenset({"add"}))
+    assert log_probabilities(runtime, memory, [2], encoded(systems[:1])[None], only)[0, 0] == -np.inf
+    with pytest.raises(SettingsError, match="too long"):
+        log_probabilities(runtime, memory, [2], np.zeros((1, 1, 129), np.int64))
 
 
-def test_the_cache_grows_and_shrinks_without_effect(monkeypatch: pytest.MonkeyPatch) -> None:
-    plain = draw([2], temperature=1e-4, samples=3)
-    monkeypatch.setattr(decode, "CACHE_START", 3)
-    monkeypatch.setattr(decode, "WORTH_DROPPING", 1.0)
-    found = draw([2], temperature=1e-4, samples=3)
-    np.testing.assert_array_equal(found[0], plain[0])
-    np.testing.assert_allclose(found[1], plain[1], rtol=1e-5)
+def test_programs_are_judged_as_they_were_drawn(runtime: Runtime) -> None:
+    data = observations(2)
+    candidates = decode(runtime, data, HOW)
+    assert candidates == decode(runtime, data, HOW)
+    assert sum(c.count for c in candidates) <= 12
+    programs = [c.program for c in candidates]
+    too_long = concatenate([words("add x0 " * 200 + "x0"), words("x1")])
+    found = program_log_probabilities(runtime, data, [*programs, too_long], HOW)
+    expected = [c.log_probability for c in candidates]
+    np.testing.assert_allclose(found[:-1], expected, atol=0.2)
+    assert found[-1] == -np.inf
+    assert program_log_probabilities(runtime, data, []).shape == (0,)
+
+
+# ---------------------------------------------------------------- data and systems
+
+
+def test_what_the_network_reads() -> None:
+    data = observations(2, points=20, trajectories=3)
+    points, trajectory = network_points(data, small_network().settings)
+    assert points.shape == (1, 60, 1 + MAX_DIMENSION)
+    np.testing.assert_allclose(points[0, :, 0], data.times, rtol=1e-6)
+    np.testing.assert_allclose(points[0, :, 1:3], data.states, rtol=1e-5, atol=1e-7)
+    assert np.isnan(points[0, :, 3:]).all()
+    assert np.bincount(trajectory[0]).tolist() == [20, 20, 20]
+    ids, _ = network_points(data, replace(small_network().settings, embedder="tokens"))
+    assert ids.shape == (1, 60, 1 + MAX_DIMENSION, 3)
+
+
+def test_too_many_points_are_thinned_out() -> None:
+    points, trajectory = network_points(observations(1, points=500), small_network().settings)
+    assert points.shape[1] == trajectory.shape[1] == 200
+    assert points[0, 0, 0] == T_START
+    assert points[0, -1, 0] == pytest.approx(T_END)
 
 
 def encoded(programs: list[Program]) -> np.ndarray:

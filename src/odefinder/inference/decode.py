@@ -1,132 +1,62 @@
 """Sampling systems from the network, constrained to well-formed ones (paper: "Decoding strategy").
 
 Every sequence is drawn token by token from the network's distribution at a temperature, with all tokens
-masked that could not lead to a valid system of the right dimension (see `grammar.py`).
+masked that could not lead to a valid system of the right dimension (see `grammar.py`).  What is drawn for a
+trajectory depends on its data and the seed only, not on what is decoded beside it.
+
+A log-probability is always that of the network at temperature 1 under the same mask, for systems that were
+drawn as for given ones, so that they can be compared.
+
+Shapes: B trajectories, S samples of each, N sequences, L tokens, V vocabulary.
 """
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
 
 import numpy as np
-import torch
-from numpy.typing import NDArray
-from torch import Tensor
+from numpy.typing import ArrayLike, NDArray
 
 from odefinder.canonical import skeleton
-from odefinder.errors import ExpressionError
-from odefinder.grammar import Grammar
-from odefinder.network.model import Network, longer_cache, shifted
-from odefinder.number_words import PAD
+from odefinder.errors import ExpressionError, SettingsError
+from odefinder.grammar import MAX_SLACK, Grammar
+from odefinder.inference.observations import Observations
+from odefinder.network.presets import NetworkSettings
+from odefinder.network.runtime import Floats, Ids, Runtime
+from odefinder.number_words import PAD, number_ids
+from odefinder.prior.examples import MAX_POINTS
 from odefinder.program import Program
 from odefinder.tokens import BOS, EOS, MAX_DIMENSION, Vocabulary
 
-CACHE_START = 32  # positions that the decoder's cache has room for at first; it doubles when it is full
 WORTH_DROPPING = 0.75  # share of rows still being written below which the others are dropped
 
 
-class Constraint:
-    """The grammar of a batch with mixed dimensions, on the network's device: `Grammar` in torch."""
+@dataclass(frozen=True)
+class Decoding:
+    """How systems are drawn."""
 
-    def __init__(self, vocabulary: Vocabulary, dimensions: Tensor, max_length: int):
-        grammars = [Grammar(vocabulary, d, max_length) for d in range(1, MAX_DIMENSION + 1)]
-        device = dimensions.device
-        self.rows = torch.from_numpy(np.stack([g.rows for g in grammars])).to(device)  # (D, rows, V)
-        self.open_change = torch.from_numpy(grammars[0].open_change).to(device)
-        self.next_phase = torch.from_numpy(grammars[0].next_phase).to(device)
-        self.component_change = torch.from_numpy(grammars[0].component_change).to(device)
-        self.row_of_separator = grammars[0].row_of_separator
-        self.max_slack = 2
-        self.max_length = max_length
-        self.dimension = dimensions
-        self.open_arguments = torch.ones_like(dimensions)
-        self.phase = torch.zeros_like(dimensions)
-        self.component = torch.zeros_like(dimensions)
-        self.length = 0
+    samples: int = 50
+    temperature: float = 0.7
+    seed: int = 0
+    max_length: int | None = None  # tokens of a system; None: as many as the network can write
+    operators: frozenset[str] | None = None  # those that may occur; None: all
 
-    def allowed(self) -> Tensor:
-        """Mask (batch, V) of the tokens that may come next."""
-        left = self.dimension - 1 - self.component
-        slack = self.max_length - self.length - self.open_arguments - 2 * left - 1
-        between = self.row_of_separator + (left <= 0).long() + (left < 0).long()
-        begin = torch.where(self.open_arguments > 0, slack.clamp(max=self.max_slack), between)
-        row = torch.where(self.phase > 0, self.max_slack + self.phase, begin)
-        return self.rows[self.dimension - 1, row]
+    def __post_init__(self) -> None:
+        if self.samples < 1 or not self.temperature > 0.0:
+            raise SettingsError(
+                f"decoding needs at least one sample and a positive temperature, not {self.samples} "
+                f"and {self.temperature}"
+            )
 
-    def advance(self, tokens: Tensor) -> None:
-        """Take one token of every sequence."""
-        self.open_arguments = self.open_arguments + self.open_change[tokens]
-        self.phase = self.next_phase[tokens]
-        self.component = self.component + self.component_change[tokens]
-        self.length += 1
-
-    def keep(self, chosen: Tensor) -> None:
-        """Go on with these sequences only."""
-        self.dimension, self.open_arguments = self.dimension[chosen], self.open_arguments[chosen]
-        self.phase, self.component = self.phase[chosen], self.component[chosen]
+    def longest(self, network: NetworkSettings) -> int:
+        """Tokens that a system may have."""
+        return min(self.max_length or network.max_length, network.max_length)
 
 
-@torch.inference_mode()
-def sample(
-    network: Network,
-    points: Tensor,
-    trajectory: Tensor,
-    dimensions: Tensor,
-    *,
-    samples: int = 50,
-    temperature: float = 0.7,
-    max_length: int | None = None,
-    generator: torch.Generator | None = None,
-) -> tuple[NDArray[np.int16], NDArray[np.float64]]:
-    """Token ids (B, samples, L), padded with PAD, and their log-probabilities (B, samples).
-
-    points, trajectory: as the network reads them, for B examples; dimensions (B,).
-    """
-    batch = len(points)
-    length = min(max_length or network.settings.max_length, network.settings.max_length)
-    vocabulary = Vocabulary.preset(network.settings.vocabulary)
-    memory = network.encode(points, trajectory)
-    memory_cache = network.memory_cache(memory)
-    count = batch * samples
-    cache = network.empty_cache(count, min(length, CACHE_START), memory)
-    constraint = Constraint(vocabulary, dimensions.long().repeat_interleave(samples), length)
-    tokens = torch.full((count,), BOS, device=points.device)
-    ids = torch.full((count, length), PAD, device=points.device)
-    log_probability = torch.zeros(count, dtype=torch.float64, device=points.device)
-    active = torch.arange(count, device=points.device)
-    for position in range(length):
-        if position == cache[0][0].shape[2]:
-            cache = longer_cache(cache, min(2 * position, length))
-        logits = network.step(tokens, position, cache, memory_cache).float()
-        logits = logits.masked_fill(~constraint.allowed(), -torch.inf)
-        chances = torch.softmax(logits / temperature, -1)
-        tokens = torch.multinomial(chances, 1, generator=generator)[:, 0]
-        chosen = torch.log_softmax(logits, -1).gather(1, tokens[:, None])[:, 0]
-        log_probability[active] += chosen.double()
-        ids[active, position] = tokens
-        constraint.advance(tokens)
-        going = (tokens != EOS) & (tokens != PAD)
-        if not going.any():
-            break
-        # Finished rows are padded, which costs as much as writing; copying the cache costs, too.
-        if batch == 1 and int(going.sum()) <= WORTH_DROPPING * len(going):
-            constraint.keep(going)
-            tokens, active = tokens[going], active[going]
-            cache = [(keys[going], values[going]) for keys, values in cache]
-    used = int((ids != PAD).sum(1).max())
-    return (
-        ids[:, :used].view(batch, samples, used).to(torch.int16).cpu().numpy(),
-        log_probability.view(batch, samples).cpu().numpy(),
-    )
-
-
-@torch.inference_mode()
-def log_probabilities(network: Network, points: Tensor, trajectory: Tensor, targets: Tensor) -> Tensor:
-    """log P(system | data) (B,) of given target tokens (B, L), padded with PAD, by teacher forcing."""
-    logits = network(points, trajectory, shifted(targets)).float()
-    chosen = torch.log_softmax(logits, -1).gather(2, targets[..., None].long())[..., 0]
-    total: Tensor = (chosen * (targets != PAD)).sum(1)
-    return total
+DECODING_PRESETS = {"default": Decoding(), "paper": Decoding(samples=50, temperature=0.1)}
 
 
 @dataclass(frozen=True)
@@ -139,10 +69,192 @@ class Candidate:
     count: int  # samples with this skeleton
 
 
+# ---------------------------------------------------------------- what may be written
+
+
+@lru_cache(maxsize=32)
+def _grammars(vocabulary: Vocabulary, max_length: int, operators: frozenset[str] | None) -> list[Grammar]:
+    """The grammars of all dimensions that fit; they take milliseconds to make."""
+    fitting = range(1, min(MAX_DIMENSION, max_length // 2) + 1)
+    return [Grammar(vocabulary, dimension, max_length, operators) for dimension in fitting]
+
+
+class Constraint:
+    """The grammar of a batch with mixed dimensions: `Grammar` with one dimension a sequence."""
+
+    def __init__(
+        self,
+        vocabulary: Vocabulary,
+        dimensions: ArrayLike,
+        max_length: int,
+        operators: Collection[str] | None = None,
+    ):
+        chosen = None if operators is None else frozenset(operators)
+        grammars = _grammars(vocabulary, max_length, chosen)
+        self.dimension = np.asarray(dimensions, dtype=np.int64)
+        if self.dimension.min() < 1 or self.dimension.max() > len(grammars):
+            raise SettingsError(
+                f"the dimension must be 1 to {len(grammars)} with at most {max_length} tokens, not "
+                f"{sorted(set(self.dimension.tolist()))}"
+            )
+        self.masks = np.concatenate([grammar.rows for grammar in grammars])  # (dimensions * rows, V)
+        self.tables = grammars[0]  # which token changes the state how: the same for every dimension
+        self.max_length = max_length
+        self.open_arguments = np.ones_like(self.dimension)
+        self.phase = np.zeros_like(self.dimension)
+        self.component = np.zeros_like(self.dimension)
+        self.length = 0
+
+    def rows(self) -> Ids:
+        """Which of the masks applies to each sequence, (N,)."""
+        left = self.dimension - 1 - self.component
+        slack = self.max_length - self.length - self.open_arguments - 2 * left - 1
+        between = self.tables.row_of_separator + (left <= 0) + (left < 0)
+        begin = np.where(self.open_arguments > 0, np.minimum(slack, MAX_SLACK), between)
+        row = np.where(self.phase > 0, MAX_SLACK + self.phase, begin)
+        return (self.dimension - 1) * len(self.tables.rows) + row
+
+    def advance(self, tokens: Ids) -> None:
+        """Take one token of every sequence."""
+        self.open_arguments = self.open_arguments + self.tables.open_change[tokens]
+        self.phase = self.tables.next_phase[tokens]
+        self.component = self.component + self.tables.component_change[tokens]
+        self.length += 1
+
+    def keep(self, chosen: NDArray[np.bool_]) -> None:
+        """Go on with these sequences only."""
+        self.dimension, self.open_arguments = self.dimension[chosen], self.open_arguments[chosen]
+        self.phase, self.component = self.phase[chosen], self.component[chosen]
+
+
+def _constraint(network: NetworkSettings, dimensions: NDArray[np.integer], how: Decoding) -> Constraint:
+    vocabulary = Vocabulary.preset(network.vocabulary)
+    return Constraint(vocabulary, dimensions, how.longest(network), how.operators)
+
+
+# ---------------------------------------------------------------- drawing and judging
+
+
+def sample(
+    runtime: Runtime, memory: Any, dimensions: ArrayLike, how: Decoding | None = None
+) -> tuple[NDArray[np.int16], Floats]:
+    """Token ids (B, S, L), padded with PAD, and their log-probabilities (B, S).
+
+    memory: what `runtime.encode` returned for B trajectories; dimensions (B,).
+    """
+    how = how or Decoding()
+    batch, samples = len(np.asarray(dimensions)), how.samples
+    count = batch * samples
+    constraint = _constraint(runtime.settings, np.repeat(np.asarray(dimensions), samples), how)
+    length = constraint.max_length
+    # In (0, 1], one number a token; a sample's own do not depend on how many samples there are.
+    uniform = np.tile(1.0 - np.random.default_rng(how.seed).random((samples, length)), (batch, 1))
+    sequences = runtime.begin(memory, samples, constraint.masks)
+    tokens = np.full(count, BOS, dtype=np.int64)
+    ids = np.full((count, length), PAD, dtype=np.int16)
+    log_probability = np.zeros(count)
+    active = np.arange(count)
+    for position in range(length):
+        tokens, chance = sequences.draw(tokens, constraint.rows(), uniform[active, position], how.temperature)
+        ids[active, position] = tokens
+        log_probability[active] += chance  # 0 for padding, the only token after the end
+        constraint.advance(tokens)
+        going = (tokens != EOS) & (tokens != PAD)
+        if not going.any():
+            break
+        # Finished rows are padded, which costs as much as writing; copying the cache costs, too.
+        if batch == 1 and going.sum() <= WORTH_DROPPING * len(going):
+            constraint.keep(going)
+            sequences.keep(going)
+            tokens, active = tokens[going], active[going]
+    used = int((ids != PAD).sum(axis=1).max())
+    return ids[:, :used].reshape(batch, samples, used), log_probability.reshape(batch, samples)
+
+
+def log_probabilities(
+    runtime: Runtime,
+    memory: Any,
+    dimensions: ArrayLike,
+    targets: NDArray[np.integer],
+    how: Decoding | None = None,
+) -> Floats:
+    """log P(system | data) (B, S) of given token ids (B, S, L), padded with PAD, by teacher forcing.
+
+    It is -inf for what the grammar of the dimensions (B,) does not allow.
+    """
+    batch, samples, length = targets.shape
+    constraint = _constraint(runtime.settings, np.repeat(np.asarray(dimensions), samples), how or Decoding())
+    if length > constraint.max_length:
+        raise SettingsError(f"systems of {length} tokens are too long, {constraint.max_length} at most")
+    ids = targets.reshape(-1, length).astype(np.int64)
+    inputs = np.concatenate((np.full_like(ids[:, :1], BOS), ids[:, :-1]), axis=1)
+    logits = runtime.logits(memory, inputs)
+    total = np.zeros(len(ids))
+    possible = np.ones(len(ids), dtype=np.bool_)
+    every = np.arange(len(ids))
+    for position in range(length):
+        allowed = constraint.masks[np.where(possible, constraint.rows(), len(constraint.masks) - 1)]
+        masked = np.where(allowed, logits[:, position].astype(np.float64), -np.inf)
+        possible &= allowed[every, ids[:, position]]
+        highest = masked.max(axis=1)
+        normaliser = highest + np.log(np.exp(masked - highest[:, None]).sum(axis=1))
+        total += np.where(possible, masked[every, ids[:, position]] - normaliser, -np.inf)
+        constraint.advance(ids[:, position])
+    complete = constraint.component == constraint.dimension
+    return np.where(possible & complete, total, -np.inf).reshape(batch, samples)
+
+
+# ---------------------------------------------------------------- systems
+
+
+def network_points(data: Observations, network: NetworkSettings) -> tuple[NDArray[Any], NDArray[np.int8]]:
+    """What the network reads of data (1, P, ...); more points than it was trained on are thinned out."""
+    n, d = data.states.shape
+    chosen = np.unique(np.linspace(0, n - 1, min(n, MAX_POINTS)).astype(int))
+    points = np.full((1, len(chosen), 1 + MAX_DIMENSION), np.nan)
+    points[0, :, 0] = data.times[chosen]
+    points[0, :, 1 : 1 + d] = data.states[chosen]
+    trajectory = (np.searchsorted(data.bounds, chosen, side="right") - 1).astype(np.int8)
+    if network.embedder == "tokens":
+        return number_ids(points, allow_missing=True), trajectory[None]
+    return points.astype(np.float32), trajectory[None]
+
+
+def decode(runtime: Runtime, data: Observations, how: Decoding | None = None) -> list[Candidate]:
+    """Distinct systems that the network proposes for data in canonical units, likeliest first."""
+    memory = runtime.encode(*network_points(data, runtime.settings))
+    ids, chances = sample(runtime, memory, [data.dimension], how)
+    return distinct_candidates(ids[0], chances[0], Vocabulary.preset(runtime.settings.vocabulary))
+
+
+def program_log_probabilities(
+    runtime: Runtime, data: Observations, programs: Sequence[Program], how: Decoding | None = None
+) -> Floats:
+    """What the network thinks of given systems, (programs,); -inf for what it could not have written."""
+    vocabulary = Vocabulary.preset(runtime.settings.vocabulary)
+    how = how or Decoding()
+    rows: dict[int, NDArray[np.int32]] = {}
+    for k, program in enumerate(programs):
+        try:
+            row = vocabulary.encode(program)
+        except ExpressionError:  # an operator or a variable without a word
+            continue
+        if len(row) <= how.longest(runtime.settings):
+            rows[k] = row
+    result = np.full(len(programs), -np.inf)
+    if rows:
+        targets = np.full((1, len(rows), max(map(len, rows.values()))), PAD, dtype=np.int64)
+        for target, row in zip(targets[0], rows.values(), strict=True):
+            target[: len(row)] = row
+        memory = runtime.encode(*network_points(data, runtime.settings))
+        result[list(rows)] = log_probabilities(runtime, memory, [data.dimension], targets, how)[0]
+    return result
+
+
 def distinct_candidates(
-    ids: NDArray[np.int16], log_probability: NDArray[np.float64], vocabulary: Vocabulary
+    ids: NDArray[np.int16], log_probability: Floats, vocabulary: Vocabulary
 ) -> list[Candidate]:
-    """The systems of one example's samples (samples, L), one a skeleton: its likeliest, likeliest first."""
+    """The systems of one example's samples (S, L), one a skeleton: its likeliest, likeliest first."""
     best: dict[bytes, Candidate] = {}
     for row, value in sorted(zip(ids, log_probability, strict=True), key=lambda pair: -pair[1]):
         try:

@@ -126,8 +126,8 @@ def levenberg_marquardt(
     gradient, new_gradient, step = np.empty(size), np.empty(size), np.empty(size)
     hessian, new_hessian, factor = np.empty((size, size)), np.empty((size, size)), np.empty((size, size))
     cost = _residuals(
-        ops, values, x0, times, states, bounds, weights, with_constants, fit_starts, rtol, max_steps, work, out,
-        slopes, gradient, hessian,
+        ops, values, x0, times, states, bounds, weights, with_constants, fit_starts, rtol, max_steps, work,
+        out, slopes, gradient, hessian,
     )  # fmt: skip
     if size == 0 or not np.isfinite(cost + hessian.sum()):  # sensitivities may overflow where states do not
         return cost

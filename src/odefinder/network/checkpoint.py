@@ -1,13 +1,12 @@
 """Weights on disk: safetensors files with a JSON header, never a pickle.
 
-A *checkpoint* holds weights, optimiser state and counters of a run; *weights* are what ships: int8 with
-one scale a row for the matrices, half precision for the rest.  Files are complete or absent: each is
-written beside its place and then renamed.
+A *checkpoint* holds weights, optimiser state and counters of a run; *weights* are what ships: the matrices
+of the layers as int8, and the graphs that decode with them (`graphs.py`).  Files are complete or absent:
+each is written beside its place and then renamed.
 """
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import platform
@@ -21,14 +20,14 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 from torch import Tensor
 
-from odefinder.errors import CheckpointError, SettingsError
+from odefinder.errors import CheckpointError
+from odefinder.network.files import FORMAT, VERSION, check_description, damaged, settings_of, sha256, verify
 from odefinder.network.model import Network
 from odefinder.network.presets import NetworkSettings
 from odefinder.tokens import Vocabulary
 
-FORMAT = "odefinder-network"
-VERSION = 1
-SMALLEST_HALF = 2.0**-24
+SMALLEST_SCALE = 2.0**-24  # of a column of zeros
+GRAPH = "graph."  # before the names of graphs in a weights file
 
 
 def header(settings: NetworkSettings, **content: Any) -> dict[str, Any]:
@@ -63,22 +62,14 @@ def write(path: Path, tensors: dict[str, Tensor], head: dict[str, Any]) -> None:
 
 def read(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
     """Tensors and header of a file; `CheckpointError` says what is wrong with it."""
-    if not path.is_file():
-        raise CheckpointError(f"there is no file {path}; train first or give the path of a checkpoint")
+    verify(path)
     try:
         with safe_open(path, framework="pt") as file:
             head = json.loads((file.metadata() or {}).get("odefinder", "{}"))
             tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 (no mapping)
     except (SafetensorError, OSError, ValueError) as error:
-        raise CheckpointError(
-            f"{path} is damaged or no safetensors file ({error}); copy it again or go back to an older one"
-        ) from error
-    if not isinstance(head, dict) or head.get("format") != FORMAT:
-        raise CheckpointError(f"{path} is a safetensors file, but not one of odefinder's networks")
-    if head.get("version", VERSION) > VERSION:
-        raise CheckpointError(
-            f"{path} was written by a newer odefinder; upgrade with pip install -U odefinder"
-        )
+        raise damaged(path, error) from error
+    check_description(head, path)
     return tensors, head
 
 
@@ -89,21 +80,7 @@ def part(tensors: dict[str, Tensor], prefix: str) -> dict[str, Tensor]:
 
 def network_of(tensors: dict[str, Tensor], head: dict[str, Any], where: str) -> Network:
     """The network of a header with these weights."""
-    try:
-        settings = NetworkSettings(**head["network"])
-        expected = Vocabulary.preset(settings.vocabulary).fingerprint
-    except (KeyError, TypeError, SettingsError) as error:
-        raise CheckpointError(
-            f"{where} describes a network that this version cannot build ({error}); use the odefinder "
-            "version that wrote it, or train again"
-        ) from error
-    found = str(head.get("fingerprint"))
-    if found != expected:
-        raise CheckpointError(
-            f"{where} was trained with another vocabulary (fingerprint {found[:12]}, this version has "
-            f"{expected[:12]}): its tokens mean something else. Use the odefinder version that wrote it, "
-            "or train again"
-        )
+    settings = settings_of(head, where)
     network = Network(settings)
     shapes = {name: tensor.shape for name, tensor in network.state_dict().items()}
     given = {name: tensor.shape for name, tensor in tensors.items()}
@@ -118,17 +95,19 @@ def network_of(tensors: dict[str, Tensor], head: dict[str, Any], where: str) -> 
 
 
 def quantised(network: Network) -> dict[str, Tensor]:
-    """Weights for shipping: int8 rows with a scale for matrices, half precision for what is small."""
+    """Weights for shipping: the matrices of the layers, nearly all of the weights, as int8 (inputs, outputs).
+
+    Each column has its own scale (outputs,).
+    """
     tensors: dict[str, Tensor] = {}
     for name, tensor in network.state_dict().items():
         tensor = tensor.detach().float().cpu()
-        if tensor.ndim == 2 and tensor.numel() >= 4096:
-            # Rounded with the scale as it is stored; the smallest half-precision number serves rows of zeros.
-            scale = (tensor.abs().amax(dim=1, keepdim=True) / 127.0).clamp(min=SMALLEST_HALF).half()
-            tensors[name + ".int8"] = (tensor / scale.float()).round().clamp(-127, 127).to(torch.int8)
+        if tensor.ndim == 2 and name.startswith(("encoder.", "decoder.")):
+            scale = (tensor.abs().amax(dim=1) / 127.0).clamp(min=SMALLEST_SCALE)
+            tensors[name + ".int8"] = (tensor.T / scale).round().to(torch.int8).contiguous()
             tensors[name + ".scale"] = scale
         else:
-            tensors[name] = tensor.half()
+            tensors[name] = tensor
     return tensors
 
 
@@ -138,15 +117,28 @@ def dequantised(tensors: dict[str, Tensor]) -> dict[str, Tensor]:
     for name, tensor in tensors.items():
         if name.endswith(".int8"):
             plain = name.removesuffix(".int8")
-            result[plain] = tensor.float() * tensors[plain + ".scale"].float()
-        elif not name.endswith(".scale"):
+            scale = tensors[plain + ".scale"].float()
+            result[plain] = tensor * scale if scale.ndim == 2 else (tensor * scale).T  # 2: version 1
+        elif not name.endswith(".scale") and not name.startswith(GRAPH):
             result[name] = tensor.float()
     return result
 
 
-def save_weights(path: Path, network: Network, **content: Any) -> str:
-    """Write shipping weights and return their sha256."""
-    write(path, quantised(network), header(network.settings, kind="weights", **content))
+def save_weights(path: Path, network: Network, *, int8: bool = True, **content: Any) -> str:
+    """Write shipping weights with the graphs that decode with them, and return their sha256.
+
+    int8=False keeps full precision, four times as large: for comparisons.
+    """
+    from odefinder.network.graphs import decoder_graph, encoder_graph
+
+    tensors = quantised(network) if int8 else dequantised(dict(network.state_dict()))
+    shapes = {name: (str(t.dtype).removeprefix("torch."), tuple(t.shape)) for name, t in tensors.items()}
+    needed = {}  # names of the weights that each graph is to be given
+    for name, build in (("encoder", encoder_graph), ("decoder", decoder_graph)):
+        graph = build(network.settings, shapes)
+        needed[name] = [entry.name for entry in graph.graph.initializer if entry.name in shapes]
+        tensors[GRAPH + name] = torch.frombuffer(bytearray(graph.SerializeToString()), dtype=torch.uint8)
+    write(path, tensors, header(network.settings, kind="weights", graphs=needed, **content))
     return sha256(path)
 
 
@@ -158,8 +150,3 @@ def load_network(path: Path) -> Network:
     else:
         weights = dequantised(tensors)
     return network_of(weights, head, str(path)).eval()
-
-
-def sha256(path: Path) -> str:
-    """The checksum of a file."""
-    return hashlib.sha256(path.read_bytes()).hexdigest()

@@ -210,7 +210,10 @@ class Network(nn.Module):
 
     def forward(self, points: Tensor, trajectory: Tensor, inputs: Tensor) -> Tensor:
         """Logits (B, L, V) for the tokens that follow each of the inputs (B, L), the first being BOS."""
-        memory = self.encode(points, trajectory)
+        return self.logits(self.encode(points, trajectory), inputs)
+
+    def logits(self, memory: Tensor, inputs: Tensor) -> Tensor:
+        """The same from the memory (B, P, W)."""
         x = self.tokens(inputs) + self.positions.weight[: inputs.shape[1]]
         x = x.to(memory.dtype)
         for layer in self.decoder_layers:

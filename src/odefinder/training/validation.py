@@ -14,20 +14,20 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 
 from odefinder.bench.metrics import trajectory_r2
 from odefinder.bench.systems import BenchSystem
 from odefinder.canonical import canonical, skeleton
 from odefinder.corruption import corrupt
-from odefinder.inference.decode import Candidate, distinct_candidates, sample
+from odefinder.inference.decode import Candidate, Decoding, distinct_candidates, network_points, sample
 from odefinder.inference.observations import Observations
 from odefinder.inference.refine import Fit, fit_constants
 from odefinder.inference.select import best_fit
 from odefinder.integrate import Status, integrate
 from odefinder.network.model import Network
-from odefinder.number_words import number_ids
+from odefinder.network.runtime import Runtime
+from odefinder.network.torch_runtime import TorchRuntime
 from odefinder.prior.examples import EXAMPLE, MAX_POINTS, Example, new_counts
 from odefinder.prior.presets import Prior, prior_preset
 from odefinder.prior.sampler import fill
@@ -168,27 +168,13 @@ def bench_cases(
 # ---------------------------------------------------------------- decoding
 
 
-def network_points(data: Observations, as_tokens: bool) -> tuple[NDArray, NDArray[np.int8]]:
-    """What the network reads of a case (1, P, ...); more points than it was trained on are thinned out."""
-    n, d = data.states.shape
-    chosen = np.unique(np.linspace(0, n - 1, min(n, MAX_POINTS)).astype(int))
-    points = np.full((1, len(chosen), 1 + MAX_DIMENSION), np.nan)
-    points[0, :, 0] = data.times[chosen]
-    points[0, :, 1 : 1 + d] = data.states[chosen]
-    trajectory = (np.searchsorted(data.bounds, chosen, side="right") - 1).astype(np.int8)
-    inputs = number_ids(points, allow_missing=True) if as_tokens else points.astype(np.float32)
-    return inputs, trajectory[None]
-
-
 def decode_cases(
-    network: Network, cases: Sequence[Case], *, samples: int, temperature: float, seed: int, batch: int = 0
+    network: Network | Runtime, cases: Sequence[Case], how: Decoding, *, batch: int = 0
 ) -> list[list[Candidate]]:
     """Distinct candidates of every case.  batch: cases decoded at once; 0: as suits the device."""
-    device = next(network.parameters()).device
-    batch = batch or (64 if device.type == "cuda" else 1)  # on a CPU many at once are slower, and 20 GB
-    vocabulary = Vocabulary.preset(network.settings.vocabulary)
-    as_tokens = network.settings.embedder == "tokens"
-    generator = torch.Generator(device).manual_seed(seed)
+    runtime = TorchRuntime(network) if isinstance(network, Network) else network
+    batch = batch or runtime.together
+    vocabulary = Vocabulary.preset(runtime.settings.vocabulary)
     result: list[list[Candidate]] = [[] for _ in cases]
     by_points: dict[int, list[int]] = {}
     for i, case in enumerate(cases):
@@ -196,16 +182,10 @@ def decode_cases(
     for indices in by_points.values():
         for first in range(0, len(indices), batch):
             chunk = indices[first : first + batch]
-            inputs = [network_points(cases[i].data, as_tokens) for i in chunk]
-            ids, chance = sample(
-                network,
-                torch.from_numpy(np.concatenate([p for p, _ in inputs])).to(device),
-                torch.from_numpy(np.concatenate([k for _, k in inputs])).to(device),
-                torch.tensor([cases[i].dimension for i in chunk], device=device),
-                samples=samples,
-                temperature=temperature,
-                generator=generator,
-            )
+            inputs = [network_points(cases[i].data, runtime.settings) for i in chunk]
+            points, trajectory = (np.concatenate(arrays) for arrays in zip(*inputs, strict=True))
+            memory = runtime.encode(points, trajectory)
+            ids, chance = sample(runtime, memory, [cases[i].dimension for i in chunk], how)
             for row, i in enumerate(chunk):
                 result[i] = distinct_candidates(ids[row], chance[row], vocabulary)
     return result
@@ -236,20 +216,18 @@ def _scores(case: Case, fit: Fit | None) -> tuple[float, float]:
 
 
 def validate(
-    network: Network,
+    network: Network | Runtime,
     cases: Sequence[Case],
     *,
     samples: int = 50,
-    temperature: float = 0.7,
+    temperature: float = Decoding.temperature,
     refine: int = 12,
     seed: int = 0,
     batch: int = 0,
 ) -> list[Outcome]:
     """Outcomes of all cases."""
-    network.eval()
-    candidates = decode_cases(
-        network, cases, samples=samples, temperature=temperature, seed=seed, batch=batch
-    )
+    how = Decoding(samples=samples, temperature=temperature, seed=seed)
+    candidates = decode_cases(network, cases, how, batch=batch)
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         return list(pool.map(lambda pair: judge(*pair, refine=refine), zip(cases, candidates, strict=True)))
 

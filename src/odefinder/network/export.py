@@ -1,0 +1,119 @@
+"""From a checkpoint to the weights that ship: int8, with the graphs for onnxruntime, checked.
+
+    python -m odefinder.network.export runs/default/checkpoint.safetensors [--out FILE]
+
+Without --out the weights become those of this package.  Nothing is written unless onnxruntime's logits agree
+with torch's.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import numpy as np
+from numpy.typing import NDArray
+
+from odefinder.errors import CheckpointError
+from odefinder.network.checkpoint import load_network, read, save_weights
+from odefinder.network.files import WEIGHTS, write_manifest
+from odefinder.network.runtime import Runtime, load_runtime
+from odefinder.number_words import PAD, number_ids
+from odefinder.scaling import T_END, T_START
+from odefinder.tokens import BOS, MAX_DIMENSION, Vocabulary
+
+TOLERANCE = 0.03  # typical difference of logits between the runtimes, as a share of their spread
+NAME = "default.safetensors"
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """How far the logits of two runtimes are apart."""
+
+    largest: float
+    typical: float  # root of the mean square
+    spread: float  # standard deviation of the logits themselves
+
+    def __str__(self) -> str:
+        return (
+            f"logits differ by {self.typical:.2g} typically ({self.typical / self.spread:.2%} of their "
+            f"spread) and {self.largest:.2g} at most"
+        )
+
+
+def agreement(
+    exact: Runtime, other: Runtime, *, samples: int = 8, length: int = 48, seed: int = 0
+) -> Agreement:
+    """Compare logits along sequences that the first runtime draws, for random curves of every dimension."""
+    points, trajectory = _random_curves(seed, as_tokens=exact.settings.embedder == "tokens")
+    rows = len(points) * samples
+    everything = np.ones((1, len(Vocabulary.preset(exact.settings.vocabulary))), dtype=np.bool_)
+    everything[0, PAD] = False
+    memory = exact.encode(points, trajectory)
+    sequences = exact.begin(memory, samples, everything)
+    uniform = 1.0 - np.random.default_rng(seed).random((length, rows))
+    tokens = [np.full(rows, BOS, dtype=np.int64)]
+    for level in uniform:
+        tokens.append(sequences.draw(tokens[-1], np.zeros(rows, dtype=np.int64), level, 1.0)[0])
+    written = np.stack(tokens[:-1], axis=1)
+    expected = exact.logits(memory, written)
+    difference = other.logits(other.encode(points, trajectory), written) - expected
+    return Agreement(
+        float(np.abs(difference).max()), float(np.sqrt((difference**2).mean())), float(expected.std())
+    )
+
+
+def _random_curves(seed: int, as_tokens: bool, count: int = 100) -> tuple[NDArray, NDArray[np.int8]]:
+    """Sums of three waves in canonical units, in two halves as two trajectories; one of each dimension."""
+    rng = np.random.default_rng(seed)
+    points = np.full((MAX_DIMENSION, count, 1 + MAX_DIMENSION), np.nan)
+    times = np.linspace(T_START, T_END, count)
+    points[..., 0] = times
+    for d in range(MAX_DIMENSION):
+        angle = times[:, None, None] * rng.uniform(0.2, 3.0, (d + 1, 3)) + rng.uniform(0.0, 6.0, (d + 1, 3))
+        curve = (rng.normal(size=(d + 1, 3)) * np.sin(angle)).sum(axis=2)
+        points[d, :, 1 : 2 + d] = curve / np.abs(curve).max(axis=0)
+    trajectory = np.zeros((MAX_DIMENSION, count), dtype=np.int8)
+    trajectory[:, count // 2 :] = 1
+    if as_tokens:
+        return number_ids(points, allow_missing=True), trajectory
+    return points.astype(np.float32), trajectory
+
+
+def export(source: Path, out: Path, tolerance: float = TOLERANCE) -> Agreement:
+    """Write the weights of a checkpoint with a manifest beside them, if the runtimes agree."""
+    network = load_network(source)
+    head = read(source)[1]
+    kept = {name: head[name] for name in ("progress", "metrics", "training", "prior") if name in head}
+    out.parent.mkdir(parents=True, exist_ok=True)
+    with TemporaryDirectory(dir=out.parent) as folder:
+        file = Path(folder) / out.name
+        save_weights(file, network, **kept)
+        found = agreement(load_runtime(file, "torch", device="cpu"), load_runtime(file, "onnx"))
+        if not found.typical <= tolerance * found.spread:
+            raise CheckpointError(
+                f"{source} was not exported: onnxruntime does not compute what torch does, the {found}; "
+                f"{tolerance:.0%} of their spread are allowed"
+            )
+        file.chmod(0o644)  # safetensors writes files that only their owner can read
+        os.replace(file, out)
+    write_manifest(out)
+    return found
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("checkpoint", type=Path)
+    parser.add_argument("--out", type=Path, default=WEIGHTS / NAME, help="the weights file to write")
+    options = parser.parse_args()
+    found = export(options.checkpoint, options.out)
+    print(f"{options.out}: {options.out.stat().st_size / 1e6:.1f} MB; {found}")
+
+
+if __name__ == "__main__":
+    main()

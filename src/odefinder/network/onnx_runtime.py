@@ -1,0 +1,153 @@
+"""Decoding with onnxruntime: 8-bit integers on a processor, without torch.
+
+The weights file carries two graphs without weights (`graphs.py`); its tensors are given to onnxruntime as
+they lie in the file.  Keys and values of the written tokens are kept here, in arrays with room to grow.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnxruntime
+from numpy.typing import NDArray
+
+from odefinder.errors import CheckpointError
+from odefinder.network.files import read_weights, settings_of
+from odefinder.network.presets import NetworkSettings
+from odefinder.network.runtime import Floats, Ids, draw_tokens
+from odefinder.number_words import PAD
+from odefinder.tokens import Vocabulary
+
+Memory = dict[str, NDArray[np.float32]]
+CACHE_START = 16  # positions that the cache has room for at first; it grows by a half when it is full
+JUDGED_AT_ONCE = 16  # sequences that `logits` passes through the network together, of similar length
+
+
+class Graph:
+    """A graph that is ready to run."""
+
+    def __init__(
+        self, path: Path, content: NDArray[np.uint8], weights: dict[str, NDArray[Any]], threads: int
+    ):
+        # onnxruntime reads these arrays for as long as it lives.
+        self.weights = {
+            name: onnxruntime.OrtValue.ortvalue_from_numpy(tensor) for name, tensor in weights.items()
+        }
+        options = onnxruntime.SessionOptions()
+        options.intra_op_num_threads = threads
+        options.inter_op_num_threads = 1
+        options.add_external_initializers(list(self.weights), list(self.weights.values()))
+        try:
+            self.session = onnxruntime.InferenceSession(
+                content.tobytes(), options, providers=["CPUExecutionProvider"]
+            )
+        except Exception as error:  # onnxruntime raises a class of its own for each kind of problem
+            raise CheckpointError(
+                f"onnxruntime {onnxruntime.__version__} cannot run the network of {path} "
+                f"({type(error).__name__}: {error}); upgrade it, or copy the file again"
+            ) from error
+
+
+class OnnxRuntime:
+    """The network of a weights file."""
+
+    together = 1  # a processor has nothing to gain from more
+
+    def __init__(self, path: Path, threads: int = 1):
+        weights, head = read_weights(path)
+        self.settings = settings_of(head, str(path))
+        needed = head["graphs"]
+        self.encoder, self.decoder = (
+            Graph(path, weights[f"graph.{name}"], {key: weights[key] for key in needed[name]}, threads)
+            for name in ("encoder", "decoder")
+        )
+        self.memory_names = [output.name for output in self.encoder.session.get_outputs()]
+
+    def encode(self, points: NDArray[Any], trajectory: NDArray[np.integer]) -> Memory:
+        inputs = {"points": points, "trajectory": trajectory.astype(np.int64)}
+        return dict(zip(self.memory_names, self.encoder.session.run(self.memory_names, inputs), strict=True))
+
+    def begin(self, memory: Memory, samples: int, masks: NDArray[np.bool_]) -> OnnxSequences:
+        return OnnxSequences(self, memory, samples, masks)
+
+    def logits(self, memory: Memory, tokens: Ids) -> NDArray[np.float32]:
+        samples = len(tokens) // len(memory["key.0"])
+        size = len(Vocabulary.preset(self.settings.vocabulary))
+        no_masks = np.ones((0, size), dtype=np.bool_)
+        result = np.zeros((*tokens.shape, size), np.float32)
+        lengths = (tokens != PAD).sum(axis=1)
+        for k in range(len(memory["key.0"])):
+            own = {name: values[k : k + 1] for name, values in memory.items()}
+            rows = k * samples + np.argsort(lengths[k * samples : (k + 1) * samples], kind="stable")
+            for first in range(0, samples, JUDGED_AT_ONCE):
+                chunk = rows[first : first + JUDGED_AT_ONCE]
+                end = lengths[chunk[-1]]
+                sequences = OnnxSequences(self, own, len(chunk), no_masks, room=0)
+                result[chunk, :end] = sequences.step(tokens[chunk, :end])
+        return result
+
+
+class OnnxSequences:
+    """Sequences with their keys (layers, N, H, W / H, C) and values (layers, N, H, C, W / H), C room."""
+
+    def __init__(
+        self,
+        runtime: OnnxRuntime,
+        memory: Memory,
+        samples: int,
+        masks: NDArray[np.bool_],
+        room: int | None = None,
+    ):
+        settings: NetworkSettings = runtime.settings
+        self.session = runtime.decoder.session
+        self.memory = memory
+        self.masks = masks
+        self.position = 0
+        room = CACHE_START if room is None else room
+        rows, width = len(memory["key.0"]) * samples, settings.width // settings.heads
+        self.keys = np.zeros((settings.decoder_layers, rows, settings.heads, width, room), np.float32)
+        self.values = np.zeros((settings.decoder_layers, rows, settings.heads, room, width), np.float32)
+
+    def step(self, tokens: Ids) -> NDArray[np.float32]:
+        """Logits (N, T, V) after T more tokens (N, T); they are kept if the cache has room at all."""
+        length, room = tokens.shape[1], self.keys.shape[-1]
+        if room and self.position + length > room:
+            room = self._grow(max(self.position + length, room + room // 2))
+        # A token sees what is in the cache, and of the new ones those up to itself.
+        mask = np.zeros((length, room + length), np.float32)
+        mask[:, self.position : room] = -np.inf
+        mask[:, room:] = np.triu(np.full((length, length), -np.inf), 1)
+        inputs = {
+            "tokens": tokens,
+            "positions": np.arange(self.position, self.position + length),
+            "mask": mask,
+            **self.memory,
+        }
+        names = ["logits"]
+        for i, (keys, values) in enumerate(zip(self.keys, self.values, strict=True)):
+            inputs |= {f"past_key.{i}": keys, f"past_value.{i}": values}
+            names += [f"new_key.{i}", f"new_value.{i}"] if room else []
+        logits: NDArray[np.float32]
+        logits, *new = self.session.run(names, inputs)
+        end = self.position + length
+        for i in range(len(new) // 2):
+            self.keys[i, ..., self.position : end] = new[2 * i]
+            self.values[i, ..., self.position : end, :] = new[2 * i + 1]
+        self.position = end
+        return logits
+
+    def _grow(self, room: int) -> int:
+        more = room - self.keys.shape[-1]
+        self.keys = np.pad(self.keys, [(0, 0)] * 4 + [(0, more)])
+        self.values = np.pad(self.values, [(0, 0)] * 3 + [(0, more), (0, 0)])
+        return room
+
+    def draw(self, tokens: Ids, rows: Ids, uniform: Floats, temperature: float) -> tuple[Ids, Floats]:
+        logits = self.step(tokens[:, None])[:, 0].astype(np.float64)
+        drawn, chance = draw_tokens(np, logits, self.masks[rows], uniform, temperature)
+        return drawn, chance
+
+    def keep(self, chosen: NDArray[np.bool_]) -> None:
+        self.keys, self.values = self.keys[:, chosen], self.values[:, chosen]

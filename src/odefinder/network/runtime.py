@@ -1,0 +1,93 @@
+"""What decoding needs of a network: one small interface, with onnxruntime or torch behind it.
+
+`onnx` (the core install) decodes with 8-bit integers on a processor; `torch` (the extra `train`) in full
+precision, also on a GPU, where it decodes many trajectories at once.
+
+Shapes: B trajectories, S samples of each, N sequences (B * S at first), P points, L tokens, V vocabulary.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, Literal, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from odefinder.errors import MissingExtraError, SettingsError
+from odefinder.network.files import shipped_weights
+from odefinder.network.presets import NetworkSettings
+
+Floats = NDArray[np.float64]
+Ids = NDArray[np.int64]
+Kind = Literal["onnx", "torch"]
+
+
+class Sequences(Protocol):
+    """Token sequences that are being written, from BOS on."""
+
+    def draw(self, tokens: Ids, rows: Ids, uniform: Floats, temperature: float) -> tuple[Ids, Floats]:
+        """Take the last tokens (N,) and draw the next: tokens (N,) and their log-probabilities (N,).
+
+        rows (N,): which of the masks applies to each; uniform (N,): in (0, 1], the source of chance.
+        """
+
+    def keep(self, chosen: NDArray[np.bool_]) -> None:
+        """Go on with these of the samples (N,) of a single trajectory."""
+
+
+class Runtime(Protocol):
+    """A network that decodes."""
+
+    settings: NetworkSettings
+    together: int  # trajectories that are best decoded at once
+
+    def encode(self, points: NDArray[Any], trajectory: NDArray[np.integer]) -> Any:
+        """The memory of points as the network reads them (B, P, ...) and their trajectory's index (B, P)."""
+
+    def begin(self, memory: Any, samples: int, masks: NDArray[np.bool_]) -> Sequences:
+        """Empty sequences, so many for each trajectory; masks (rows, V) of tokens that may come next."""
+
+    def logits(self, memory: Any, tokens: Ids) -> NDArray[np.float32]:
+        """Logits (N, L, V) of what follows each of the tokens (N, L), all at once; the first is BOS.
+
+        Sequences are padded at their end with PAD, and what follows padding means nothing.
+        """
+
+
+def load_runtime(
+    path: Path | str | None = None, kind: Kind = "onnx", *, threads: int = 1, device: str | None = None
+) -> Runtime:
+    """The network of a weights file, by default the shipped one.
+
+    threads: of onnxruntime; on a busy machine two are slower than one.  device: of torch, by default a GPU
+    where there is one.
+    """
+    file = Path(path) if path is not None else shipped_weights()
+    if kind == "onnx":
+        from odefinder.network.onnx_runtime import OnnxRuntime
+
+        return OnnxRuntime(file, threads=threads)
+    if kind != "torch":
+        raise SettingsError(f"the runtime is onnx or torch, not {kind!r}")
+    try:
+        from odefinder.network.checkpoint import load_network
+        from odefinder.network.torch_runtime import TorchRuntime, best_device
+    except ImportError as missing:
+        raise MissingExtraError("The runtime 'torch'", "train") from missing
+    return TorchRuntime(load_network(file), device or best_device())
+
+
+def draw_tokens(library: Any, logits: Any, allowed: Any, uniform: Any, temperature: float) -> tuple[Any, Any]:
+    """Tokens (N,) drawn at a temperature, and their log-probabilities (N,) at temperature 1.
+
+    logits, allowed (N, V), uniform (N,): arrays of the library, which is numpy or torch.  A token is drawn
+    where the cumulative distribution reaches the uniform number, so that one number decides.
+    """
+    masked = library.where(allowed, logits, -np.inf)
+    masked = masked - library.amax(masked, -1)[:, None]
+    cumulative = library.exp(masked / temperature).cumsum(-1)
+    tokens = (cumulative < uniform[:, None] * cumulative[:, -1:]).sum(-1)
+    take = library.take_along_axis if library is np else library.take_along_dim
+    chosen = take(masked, tokens[:, None], 1)[:, 0]
+    return tokens, chosen - library.log(library.exp(masked).sum(-1))
