@@ -181,8 +181,9 @@ class Run:
     def save_snapshot(self) -> None:
         """Keep the averaged weights of this moment as a small file, to be validated later."""
         path = self.folder / "snapshots" / f"{self.progress.examples:012d}.safetensors"
-        about = {"progress": asdict(self.progress), "training": asdict(self.settings)}
-        checkpoint.save_weights(path, self.plain_network(), **about)
+        checkpoint.save_weights(
+            path, self.plain_network(), progress=asdict(self.progress), training=asdict(self.settings)
+        )
 
     def train(
         self,
