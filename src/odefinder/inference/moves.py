@@ -1,0 +1,106 @@
+"""Small changes of an equation's structure: what a local search may try next.
+
+Terms and factors are left out, functions replaced by their arguments, monomials added or multiplied.  The
+constants of what comes out are starting values only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import combinations_with_replacement
+
+import numpy as np
+
+from odefinder.program import (
+    ADD,
+    ARITY,
+    CONST,
+    COS,
+    EXP,
+    INV,
+    MUL,
+    SIN,
+    SQUARE,
+    VAR,
+    Program,
+    concatenate,
+    subtree_end,
+)
+
+START = 0.1  # coefficient of an added term, in canonical units
+
+
+def smaller(program: Program) -> Iterator[Program]:
+    """The equation with one node replaced by one of its arguments: a term, factor or function left out."""
+    for i in range(len(program)):
+        arity = int(ARITY[program.ops[i]])
+        if arity == 0:
+            continue
+        end = subtree_end(program.ops, i)
+        child = i + 1
+        for _ in range(arity):
+            after = subtree_end(program.ops, child)
+            if program.ops[child] != CONST or program.ops[i] == ADD:
+                part = Program(program.ops[child:after], program.values[child:after])
+                yield _replaced(program, i, end, part)
+            child = after
+
+
+def larger(program: Program, dimension: int) -> Iterator[Program]:
+    """The equation with one more term, or with one of its terms multiplied by a variable."""
+    for monomial in monomials(dimension, 3 if dimension <= 3 else 2):
+        yield concatenate([_node(ADD), program, _node(MUL), _node(CONST, START), monomial])
+    yield concatenate([_node(ADD), program, _node(CONST, START)])
+    for i, end in _terms(program):
+        for variable in range(dimension):
+            term = Program(program.ops[i:end], program.values[i:end])
+            yield _replaced(program, i, end, concatenate([_node(MUL), term, _node(VAR, variable)]))
+
+
+def altered(program: Program, dimension: int) -> Iterator[Program]:
+    """The equation with one variable replaced by another, by a function of it, or a term saturating."""
+    for i in np.flatnonzero(program.ops == VAR):
+        own = int(program.values[i])
+        for variable in range(dimension):
+            if variable != own:
+                yield _replaced(program, int(i), int(i) + 1, _node(VAR, variable))
+        inner = concatenate([_node(MUL), _node(CONST, 1.0), _node(VAR, own)])
+        for function in (SIN, COS, EXP, SQUARE):
+            yield _replaced(program, int(i), int(i) + 1, concatenate([_node(function), inner]))
+    for i, end in _terms(program):
+        term = Program(program.ops[i:end], program.values[i:end])
+        for variable in range(dimension):
+            below = [_node(INV), _node(ADD), _node(CONST, 1.0), _node(MUL), _node(CONST, 1.0)]
+            yield _replaced(program, i, end, concatenate([_node(MUL), term, *below, _node(VAR, variable)]))
+
+
+def monomials(dimension: int, degree: int) -> Iterator[Program]:
+    """Products of up to so many variables."""
+    for count in range(1, degree + 1):
+        for variables in combinations_with_replacement(range(dimension), count):
+            parts = [_node(MUL)] * (count - 1) + [_node(VAR, variable) for variable in variables]
+            yield concatenate(parts)
+
+
+def _node(op: int, value: float = 0.0) -> Program:
+    return Program(np.array([op], np.int8), np.array([value], np.float64))
+
+
+def _replaced(program: Program, start: int, end: int, part: Program) -> Program:
+    return Program(
+        np.concatenate([program.ops[:start], part.ops, program.ops[end:]]),
+        np.concatenate([program.values[:start], part.values, program.values[end:]]),
+    )
+
+
+def _terms(program: Program) -> list[tuple[int, int]]:
+    """Start and end of every term of the outermost sum."""
+    found: list[tuple[int, int]] = []
+    waiting = [0]
+    while waiting:
+        i = waiting.pop()
+        if program.ops[i] == ADD:
+            waiting += [subtree_end(program.ops, i + 1), i + 1]
+        else:
+            found.append((i, subtree_end(program.ops, i)))
+    return found

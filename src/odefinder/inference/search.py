@@ -1,0 +1,261 @@
+"""From proposals to fitted systems: refit, recombine, search around the best, all under a budget of time.
+
+Proposals are whole systems (from the network or the user) and equations of single variables (from sparse
+regression).  Everything is taken apart into equations, each fitted in integral form, where no ODE is solved;
+the best are put together anew, and the systems that come out are fitted on the integrated trajectories.
+Under noise this is repeated with the best system's own trajectory as the state estimate.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from heapq import nsmallest
+from itertools import islice
+
+import numpy as np
+
+from odefinder.canonical import canonical, skeleton
+from odefinder.errors import ExpressionError
+from odefinder.inference.horizon import fit_growing
+from odefinder.inference.integral import ComponentFit, match_component
+from odefinder.inference.moves import altered, larger, smaller
+from odefinder.inference.observations import Observations
+from odefinder.inference.refine import Fit, fit_constants
+from odefinder.inference.select import criterion
+from odefinder.inference.sparse import propose
+from odefinder.inference.states import StateEstimate, states_of_model
+from odefinder.program import Program, concatenate
+
+POOR = 0.05  # mean squared scaled residual above which a system is fitted over a growing horizon, too
+EXACT = 1e-8  # mean squared scaled residual below which nothing is left to be explained
+LONGEST = 60  # nodes of an equation
+
+
+@dataclass(frozen=True)
+class SearchSettings:
+    """How far the search goes."""
+
+    network: bool = True
+    sparse: bool = True
+    whole: int = 12  # proposed systems that are fitted as they are
+    equations: int = 10  # of each variable that are combined
+    combined: int = 12  # systems that are put together from them, in each round
+    rounds: int = 6  # of local search on clean data
+    noisy_rounds: int = 1
+    parents: int = 2  # best systems that a round begins with
+    passes: int = 2  # with improved state estimates, on noisy data
+
+
+@dataclass(frozen=True)
+class Found:
+    """A system with fitted constants, and where it came from."""
+
+    fit: Fit
+    source: str
+    criterion: float  # smaller is better
+
+
+@dataclass
+class Deadline:
+    """A budget of time, and whether the user has had enough."""
+
+    seconds: float
+    begin: float = field(default_factory=time.perf_counter)
+    stopped: bool = False
+
+    @property
+    def over(self) -> bool:
+        """Whether to come to an end."""
+        return self.stopped or time.perf_counter() - self.begin > self.seconds
+
+
+class Search:
+    """The systems found so far for one set of data, in canonical units."""
+
+    def __init__(
+        self,
+        data: Observations,
+        estimate: StateEstimate,
+        settings: SearchSettings | None = None,
+        deadline: Deadline | None = None,
+    ):
+        self.data = data
+        self.first_estimate = self.estimate = estimate
+        self.settings = settings or SearchSettings()
+        self.deadline = deadline or Deadline(np.inf)
+        self.found: dict[bytes, Found] = {}
+        self._fronts: list[dict[bytes, tuple[ComponentFit, str]]] = [{} for _ in range(data.dimension)]
+        self._tried: set[tuple[bytes, ...]] = set()
+
+    # ------------------------------------------------------------ results
+
+    def ranked(self) -> list[Found]:
+        """All systems that can be integrated, best criterion first."""
+        finite = [found for found in self.found.values() if np.isfinite(found.criterion)]
+        return sorted(finite, key=lambda found: (found.criterion, found.fit.error))
+
+    # ------------------------------------------------------------ stages
+
+    def run(self, proposals: Sequence[Program], source: str = "network") -> list[Found]:
+        """Everything, from proposed systems (in canonical units) to the ranking."""
+        noisy, settings = self.first_estimate.noisy, self.settings
+        self.fit_whole(proposals, source)
+        for number in range(settings.passes if noisy else 1):
+            if self.deadline.over or (number > 0 and not self._improve_estimate()):
+                break
+            self.collect_equations(proposals, source)
+            if settings.sparse:
+                self.propose_sparse()
+            self.combine()
+        for _ in range(settings.noisy_rounds if noisy else settings.rounds):
+            if self.deadline.over or not self.search_around():
+                break
+        return self.ranked()
+
+    def fit_whole(self, proposals: Sequence[Program], source: str) -> None:
+        """Fit the proposed systems that describe the data best as they are."""
+        starts = self.first_estimate.starts
+        plain = []
+        for program in proposals:
+            if self.deadline.over:
+                break
+            plain.append(fit_constants(program, self.data, starts=starts, iterations=0).error)
+        for i in np.argsort(plain, kind="stable")[: self.settings.whole]:
+            self._fit(proposals[i], source)
+
+    def collect_equations(self, proposals: Iterable[Program], source: str) -> None:
+        """Take the proposed systems apart and fit every equation in integral form."""
+        for program in proposals:
+            for component, equation in enumerate(program.components()):
+                if self.deadline.over:
+                    return
+                self._match(component, equation, source)
+
+    def propose_sparse(self) -> None:
+        """Add the equations that sparse regression finds."""
+        for component, front in enumerate(propose(self.data, self.estimate)):
+            for fit in front:
+                self._keep(component, fit, "sparse")
+
+    def combine(self) -> bool:
+        """Put the best equations together and fit the systems; whether the best one is better than before."""
+        before = self._best_criterion()
+        for programs, source in self._combinations(self.settings.combined):
+            if self.deadline.over:
+                break
+            self._fit(concatenate(programs), source)
+        if not self.deadline.over and self._best_error() > POOR:
+            for programs, source in self._combinations(self.settings.combined, again=True):
+                if self.deadline.over:
+                    break
+                self._fit(concatenate(programs), source, growing=True)
+        return self._best_criterion() < before
+
+    def search_around(self) -> bool:
+        """One round of small changes to the equations of the best systems; whether something was won."""
+        ranked = self.ranked()
+        if not ranked or (
+            ranked[0].fit.error < EXACT and len(ranked[0].fit.program) < 4 * self.data.dimension
+        ):
+            return False
+        for parent in ranked[: self.settings.parents]:
+            for component, equation in enumerate(parent.fit.program.components()):
+                self._match(component, equation, parent.source)
+                for changed in self._changes(equation):
+                    if self.deadline.over:
+                        break
+                    self._match(component, changed, "search", iterations=8)
+        return self.combine()
+
+    # ------------------------------------------------------------ parts
+
+    def _changes(self, equation: Program) -> Iterator[Program]:
+        yield from smaller(equation)
+        if len(equation) < LONGEST:
+            yield from larger(equation, self.data.dimension)
+            yield from altered(equation, self.data.dimension)
+
+    def _improve_estimate(self) -> bool:
+        """Take the best system's own trajectory as the states; the equations must be fitted anew."""
+        ranked = self.ranked()
+        if not ranked:
+            return False
+        fit = ranked[0].fit
+        better = states_of_model(fit.program, fit.starts, self.data, self.first_estimate)
+        if better is None:
+            return False
+        self.estimate = better
+        before = self._fronts
+        self._fronts = [{} for _ in before]
+        for component, front in enumerate(before):
+            for known, source in front.values():
+                self._match(component, known.program, source)
+        return True
+
+    def _match(self, component: int, equation: Program, source: str, iterations: int = 20) -> None:
+        try:
+            equation = canonical(equation, explicit=True)
+        except ExpressionError:  # such as 1 / 0
+            return
+        key = _key(equation)
+        if key in self._fronts[component] or len(equation) > 2 * LONGEST:
+            return
+        fit = match_component(equation, component, self.data, self.estimate, iterations=iterations)
+        self._keep(component, fit, source)
+
+    def _keep(self, component: int, fit: ComponentFit, source: str) -> None:
+        key = _key(fit.program)
+        known = self._fronts[component].get(key)
+        if known is None or fit.score < known[0].score:
+            self._fronts[component][key] = (fit, source if known is None else known[1])
+
+    def _combinations(self, count: int, again: bool = False) -> Iterator[tuple[list[Program], str]]:
+        """The systems of smallest summed scores that were not tried before."""
+        best: list[tuple[float, tuple[bytes, ...]]] = [(0.0, ())]
+        for front in self._fronts:
+            chosen = nsmallest(self.settings.equations, front.items(), key=lambda item: item[1][0].score)
+            chosen = [item for item in chosen if np.isfinite(item[1][0].score)]
+            pairs = ((s + fit.score, (*keys, key)) for s, keys in best for key, (fit, _) in chosen)
+            best = nsmallest(8 * count, pairs, key=lambda pair: pair[0])
+        fresh = [keys for _, keys in best if again or keys not in self._tried]
+        for keys in islice(fresh, count):
+            self._tried.add(keys)
+            parts = [front[key] for front, key in zip(self._fronts, keys, strict=True)]
+            sources = {source for _, source in parts}
+            source = sources.pop() if len(sources) == 1 else "search"
+            yield [fit.program for fit, _ in parts], source
+
+    def _fit(self, program: Program, source: str, growing: bool = False) -> None:
+        """Fit a system on the trajectories and keep it, if it is the best of its structure."""
+        try:
+            program = canonical(program, explicit=True)
+            key = skeleton(program)
+        except ExpressionError:
+            return
+        noisy = self.first_estimate.noisy
+        fit_it = fit_growing if growing else fit_constants
+        starts = self.estimate.starts
+        fit = fit_it(program, self.data, starts=starts, fit_starts=noisy)
+        known = self.found.get(key)
+        if known is None or fit.error < known.fit.error:
+            value = criterion(fit, self.data, self.first_estimate.starts if noisy else None)
+            self.found[key] = Found(fit, source if known is None else known.source, value)
+
+    def _best_criterion(self) -> float:
+        return min((found.criterion for found in self.found.values()), default=np.inf)
+
+    def _best_error(self) -> float:
+        return min((found.fit.error for found in self.found.values()), default=np.inf)
+
+
+def _key(equation: Program) -> bytes:
+    """The structure of an equation that is in explicit canonical form already."""
+    indices = np.where(equation.ops == 1, equation.values, 0.0).astype(np.uint8)
+    return equation.ops.tobytes() + indices.tobytes()
+
+
+def with_program(found: Found, program: Program) -> Found:
+    """The same with another program."""
+    return replace(found, fit=replace(found.fit, program=program))
