@@ -72,7 +72,7 @@ def _residuals(
 
 
 @compiled
-def _solve_damped(hessian: Floats, gradient: Floats, damping: float, step: Floats, factor: Floats) -> bool:
+def solve_damped(hessian: Floats, gradient: Floats, damping: float, step: Floats, factor: Floats) -> bool:
     """step = -(H + damping (diag H + mean)) ^-1 g by Cholesky; False if not positive definite."""
     n = len(gradient)
     mean = 0.0
@@ -135,7 +135,7 @@ def levenberg_marquardt(
     for _ in range(iterations):
         if damping > DAMPING_MAX:
             break
-        if not _solve_damped(hessian, gradient, damping, step, factor):
+        if not solve_damped(hessian, gradient, damping, step, factor):
             damping *= 10.0
             continue
         for c in range(len(constants)):

@@ -1,0 +1,177 @@
+"""Noisy observations of one variable -> the most probable curve: a Kalman smoother.
+
+The curve is modelled as a random walk integrated `order` times, observed with noise: its expected course is a
+smoothing spline of degree 2 order + 1, found in linear time for any spacing and gaps.  Roughness and noise
+level are those of highest likelihood, shared by all trajectories.  The noise counts as the same at all points
+even where it grows with the value: weights by value were measured to blur what is fast and large.
+Time is counted in mean intervals, so that numbers stay near 1.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from itertools import product
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import minimize
+
+from odefinder.compiled import compiled
+from odefinder.inference.observations import Floats
+
+# All relative to the signal's variance.
+TINY = 1e-10  # noise that keeps the covariances regular
+PRIOR = 4.0  # of the value and each derivative at the start of a trajectory
+NOISES = (1e-6, 1e-4, 1e-3, 1e-2, 1e-1)  # where the search begins
+ROUGHNESSES = (1e-8, 1e-6, 1e-4, 1e-2, 1.0)
+FACTORIALS = np.array([1.0, 1.0, 2.0, 6.0, 24.0, 120.0])
+
+
+@compiled
+def _predict(step: float, roughness: float, mean: Floats, cov: Floats, moved: Floats, work: Floats) -> None:
+    """Mean and covariance (to `moved`) after a step of time of the integrated random walk."""
+    n = len(mean)
+    for i in range(n):  # mean = A mean, work = A cov, with A[i, j] = step^(j - i) / (j - i)!
+        total = mean[i]
+        factor = 1.0
+        for j in range(n):
+            work[i, j] = cov[i, j]
+        for j in range(i + 1, n):
+            factor *= step / (j - i)
+            total += factor * mean[j]
+            for k in range(n):
+                work[i, k] += factor * cov[j, k]
+        mean[i] = total
+    for i in range(n):
+        for j in range(n):
+            total = work[i, j]
+            factor = 1.0
+            for k in range(j + 1, n):
+                factor *= step / (k - j)
+                total += factor * work[i, k]
+            p, q = n - 1 - i, n - 1 - j
+            noise = step ** (p + q + 1) / ((p + q + 1) * FACTORIALS[p] * FACTORIALS[q])
+            moved[i, j] = total + roughness * noise
+
+
+@compiled
+def _update(value: float, variance: float, mean: Floats, cov: Floats, gain: Floats) -> float:
+    """Take in one observation; -2 log likelihood of it."""
+    n = len(mean)
+    spread = cov[0, 0] + variance
+    error = value - mean[0]
+    for i in range(n):
+        gain[i] = cov[i, 0] / spread
+    for i in range(n):
+        mean[i] += gain[i] * error
+        for j in range(n):
+            cov[i, j] -= gain[i] * gain[j] * spread
+    return math.log(spread) + error * error / spread
+
+
+@compiled
+def unlikelihood(
+    t: Floats, x: Floats, variance: float, first: NDArray[np.bool_], order: int, roughness: float
+) -> float:
+    """-2 log likelihood of observations; `first` marks where a trajectory begins."""
+    n = order + 1
+    mean, gain = np.zeros(n), np.zeros(n)
+    cov, moved, work = np.zeros((n, n)), np.zeros((n, n)), np.zeros((n, n))
+    total = 0.0
+    for i in range(len(t)):
+        if first[i]:
+            mean[:] = 0.0
+            cov[:] = 0.0
+            for k in range(n):
+                cov[k, k] = PRIOR
+        else:
+            _predict(t[i] - t[i - 1], roughness, mean, cov, moved, work)
+            cov[:] = moved
+        total += _update(x[i], variance, mean, cov, gain)
+    return total
+
+
+@compiled
+def smoothed(
+    t: Floats, x: Floats, variance: float, order: int, roughness: float
+) -> tuple[Floats, Floats, Floats]:
+    """Value, slope and variance of the value of one trajectory at all times; x is NaN where not observed."""
+    n, size = order + 1, len(t)
+    mean, gain = np.zeros(n), np.zeros(n)
+    work = np.zeros((n, n))
+    means, covs = np.zeros((size, n)), np.zeros((size, n, n))
+    predicted, moved = np.zeros((size, n)), np.zeros((size, n, n))
+    cov = np.eye(n) * PRIOR
+    for i in range(size):
+        if i > 0:
+            _predict(t[i] - t[i - 1], roughness, mean, cov, moved[i], work)
+            cov[:] = moved[i]
+        predicted[i] = mean
+        if not np.isnan(x[i]):
+            _update(x[i], variance, mean, cov, gain)
+        means[i] = mean
+        covs[i] = cov
+    # Backwards: each estimate takes in what the later observations say.
+    later, later_cov = means[size - 1].copy(), covs[size - 1].copy()
+    values, slopes, spreads = np.empty(size), np.empty(size), np.empty(size)
+    for i in range(size - 1, -1, -1):
+        if i < size - 1:
+            step = t[i + 1] - t[i]
+            work[:] = covs[i]
+            for j in range(n):  # cov A^T, column by column
+                factor = 1.0
+                for k in range(j + 1, n):
+                    factor *= step / (k - j)
+                    for row in range(n):
+                        work[row, j] += factor * covs[i, row, k]
+            back = np.linalg.solve(moved[i + 1], work.T).T
+            later = means[i] + back @ (later - predicted[i + 1])
+            later_cov = covs[i] + back @ (later_cov - moved[i + 1]) @ back.T
+        values[i], slopes[i], spreads[i] = later[0], later[1], later_cov[0, 0]
+    return values, slopes, spreads
+
+
+class Smoother:
+    """The smoother of one variable: roughness and noise level fitted, ready for any times."""
+
+    def __init__(self, times: Sequence[Floats], values: Sequence[Floats], order: int) -> None:
+        """Times and observed values of each trajectory, which may be empty."""
+        self.times, self.values, self.order = times, values, order
+        everything = np.concatenate(values)
+        self.center = float(everything.mean())
+        self.spread = float(everything.std()) or 1.0
+        self.interval = float(np.concatenate([np.diff(t) for t in times]).mean())
+        t, x = np.concatenate(times) / self.interval, (everything - self.center) / self.spread
+        first = np.concatenate([np.arange(len(t)) == 0 for t in times])
+
+        def cost(logs: Floats) -> float:
+            noise, roughness = np.exp(np.clip(logs, -40.0, 10.0))
+            return unlikelihood(t, x, noise + TINY, first, order, roughness)
+
+        start = min((np.log(pair) for pair in product(NOISES, ROUGHNESSES)), key=cost)
+        options = {"xatol": 0.05, "fatol": 0.02, "maxiter": 60}
+        found = minimize(cost, start, method="Nelder-Mead", options=options).x
+        self.variance, self.roughness = np.exp(np.clip(found, -40.0, 10.0))
+        self.variance += TINY
+
+    @property
+    def noise(self) -> float:
+        """The standard deviation of the observations."""
+        return self.spread * math.sqrt(self.variance)
+
+    def at(self, trajectory: int, t: Floats) -> tuple[Floats, Floats, Floats]:
+        """Value, slope and standard deviation of the value at any times of one trajectory."""
+        places = np.union1d(self.times[trajectory], t)
+        x = np.full(len(places), np.nan)
+        own = np.searchsorted(places, self.times[trajectory])
+        x[own] = (self.values[trajectory] - self.center) / self.spread
+        value, slope, variance = smoothed(
+            places / self.interval, x, self.variance, self.order, self.roughness
+        )
+        wanted = np.searchsorted(places, t)
+        return (
+            self.center + self.spread * value[wanted],
+            self.spread / self.interval * slope[wanted],
+            self.spread * np.sqrt(np.maximum(variance[wanted], 0.0)),
+        )

@@ -1,0 +1,157 @@
+"""Proposals from the data alone: sparse regression in integral form, one equation at a time.
+
+For every variable a front of candidate equations of rising size.  The terms come from a library (polynomials,
+and functions with inner constants on a coarse grid); sets of few terms are found by forward selection with
+swaps and by backward elimination in several parts of the library; then the inner constants are polished, and
+polynomial terms selected anew around the polished functions.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+from heapq import nsmallest
+
+import numpy as np
+
+from odefinder.canonical import canonical, skeleton
+from odefinder.errors import ExpressionError
+from odefinder.inference.integral import ComponentFit, component_score, match_component
+from odefinder.inference.library import Feature, Library, equation, feature_integrals, make_library
+from odefinder.inference.observations import Observations
+from odefinder.inference.selection import least_squares
+from odefinder.inference.states import StateEstimate
+from odefinder.inference.terms import Problem, Search, Terms, make_problem, sets_around, shape, term_sets
+from odefinder.program import CONST, Program, concatenate
+
+WORTH_A_TERM = 1.001  # by how much an equation with further terms must be better
+LINEAR = 30  # sets without inner constants that become candidates
+
+Candidate = tuple[list[Feature], ComponentFit]
+
+
+def propose(
+    data: Observations, estimate: StateEstimate, search: Search | None = None
+) -> list[list[ComponentFit]]:
+    """Candidate equations of every variable, best score first."""
+    search = search or Search()
+    library = make_library(estimate)
+    return [
+        _component_front(component, data, estimate, library, search) for component in range(data.dimension)
+    ]
+
+
+def combinations(fronts: Sequence[Sequence[ComponentFit]], count: int) -> list[Program]:
+    """The systems of the smallest summed scores, one equation from each front."""
+    best: list[tuple[float, tuple[ComponentFit, ...]]] = [(0.0, ())]
+    for front in fronts:
+        best = nsmallest(
+            count,
+            ((score + fit.score, (*chosen, fit)) for score, chosen in best for fit in front),
+            key=lambda pair: pair[0],
+        )
+    return [concatenate([fit.program for fit in chosen]) for _, chosen in best]
+
+
+# ---------------------------------------------------------------- one equation
+
+
+def _component_front(
+    component: int, data: Observations, estimate: StateEstimate, library: Library, search: Search
+) -> list[ComponentFit]:
+    """Candidates for the equation of one variable."""
+    if np.isfinite(data.states[:, component]).sum() < 2:  # nothing is known about it
+        return [ComponentFit(equation([], []), 0.0, 0.0)]
+    problem = make_problem(component, data, estimate, library.features, library.integrals)
+    sets = term_sets(problem, search)
+    linear = [terms for _, terms in sets if not any(problem.features[c].inner for c in terms)][:LINEAR]
+    candidates = [_fit(problem, terms, component, data) for terms in linear]
+    polished = _polish(problem, sets, component, data, search.polished)
+    functions = _functions_of(polished)
+    if functions:  # around which the polynomial part is selected anew
+        polynomials = problem.polynomials(99)
+        features = [*(library.features[i] for i in polynomials), *functions]
+        integrals = np.concatenate([library.integrals[polynomials], feature_integrals(functions, estimate)])
+        again = make_problem(component, data, estimate, features, integrals)
+        polished += _polish(again, sets_around(again, search), component, data, search.polished)
+    return _front([*candidates, *polished], problem.floor, search.kept)
+
+
+def _fit(problem: Problem, terms: Terms, component: int, data: Observations) -> Candidate:
+    """The sum of terms with its constants fitted; where all are coefficients, least squares is enough."""
+    features = [problem.features[c] for c in terms]
+    coefficients, square_sum = least_squares(problem.columns, problem.target, terms)
+    program = equation(features, coefficients / problem.lengths[list(terms)])
+    count = len(problem.target)
+    if any(feature.inner for feature in features) or count < np.isfinite(data.states[:, component]).sum():
+        fit = match_component(program, component, data, problem.estimate)
+        return _refitted(features, fit.program), fit
+    error = square_sum / count
+    return features, ComponentFit(program, error, component_score(program, error, count, problem.floor))
+
+
+def _polish(
+    problem: Problem,
+    sets: Sequence[tuple[float, Terms]],
+    component: int,
+    data: Observations,
+    count: int,
+) -> list[Candidate]:
+    """The best sets with inner constants, all constants fitted; one of each structure.
+
+    As many sets of each number of terms: on the coarse grid of inner constants the simple truth may look
+    worse than a sum of many terms.
+    """
+    result: list[Candidate] = []
+    tried: set[tuple] = set()
+    places = Counter[int]()
+    for _, terms in sets:
+        structure = tuple(sorted(problem.shapes[c] for c in terms))
+        inner = any(problem.features[c].inner for c in terms)
+        if inner and structure not in tried and places[len(terms)] < count:
+            tried.add(structure)
+            places[len(terms)] += 1
+            result.append(_fit(problem, terms, component, data))
+    return result
+
+
+def _refitted(features: Sequence[Feature], program: Program) -> list[Feature]:
+    """The features with the inner constants of a fitted sum of them."""
+    constants = iter(program.constants.tolist())
+    result = []
+    for feature in features:
+        next(constants)  # the coefficient
+        draft = tuple((op, next(constants) if op == CONST else value) for op, value in feature.draft)
+        result.append(replace(feature, draft=draft))
+    return result
+
+
+def _functions_of(polished: Sequence[Candidate], count: int = 8) -> list[Feature]:
+    """The functions with inner constants of the best polished equations, one of each structure."""
+    result: dict[tuple, Feature] = {}
+    for features, fit in sorted(polished, key=lambda pair: pair[1].score):
+        if np.isfinite(fit.score):
+            for feature in features:
+                if feature.inner:
+                    result.setdefault(shape(feature), feature)
+    return list(result.values())[:count]
+
+
+def _front(candidates: Sequence[Candidate], floor: float, count: int) -> list[ComponentFit]:
+    """The best of every structure, best score first, without those that do as well with a term less."""
+    kept: dict[bytes, ComponentFit] = {}
+    terms: list[tuple[set[tuple], float]] = []
+    for features, fit in sorted(candidates, key=lambda pair: pair[1].score):
+        if not np.isfinite(fit.score) or len(kept) >= count:
+            break
+        own = {shape(feature) for feature in features}
+        if any(fewer < own and error <= WORTH_A_TERM * (fit.error + floor) for fewer, error in terms):
+            continue
+        terms.append((own, fit.error + floor))
+        try:
+            program = canonical(fit.program, explicit=True)
+            kept.setdefault(skeleton(program), replace(fit, program=program))
+        except ExpressionError:
+            continue
+    return list(kept.values())

@@ -1,0 +1,196 @@
+"""The states behind the observations: noise level, smooth trajectories, and a grid to integrate along them.
+
+Clean data are interpolated by a spline of high order, because smoothing would wash out what is fast; noisy
+data are smoothed.  Which they are is told by predicting points from their neighbours: with rising order of
+the polynomial the errors of a signal keep falling, those of noise stay.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from odefinder.evaluate import evaluate
+from odefinder.inference.interpolation import error_by_order, interpolate
+from odefinder.inference.observations import Floats, Ints, Observations
+from odefinder.inference.smoothing import Smoother
+from odefinder.integrate import Status, integrate
+from odefinder.program import Program
+
+CLEAN_LEVEL = 3e-4  # errors of prediction, relative to the signal, that smoothing could not improve upon
+PLATEAU = 0.4  # the errors of noise fall by less than this from middle to high orders
+UNDERSAMPLED = (
+    0.05  # noise found by smoothing, relative to the error of prediction, below which there is none
+)
+FEW_ORDERS = 4  # below this nothing can be said about noise, and the data count as clean
+SMOOTHING_ORDER = 3
+NODES = 450  # of the quadrature, about, over all trajectories
+MIN_NODES_EACH, MAX_NODES_EACH = 3, 8  # per interval between neighbouring times
+
+
+@dataclass(frozen=True)
+class StateEstimate:
+    """States along the observed trajectories, and a quadrature along them."""
+
+    noisy: bool
+    noise: Floats  # (D,): standard deviation of the observations; where clean, the error of prediction
+    error: Floats  # (D,): root mean square error to be expected of the states
+    states: Floats  # (N, D) at the observed times
+    derivatives: Floats  # (N, D)
+    starts: Floats  # (trajectories, D)
+    nodes: Floats  # (M, D): states at the nodes of the quadrature
+    node_times: Floats  # (M,)
+    weights: Floats  # (M,)
+    ends: Ints  # (N,): the nodes before each observed time are those below this index
+    bounds: Ints  # (trajectories + 1,) of the observed times
+
+    def integrals(self, values: Floats) -> Floats:
+        """Integrals from the trajectory's start to each observed time of functions given at the nodes.
+
+        (M, ...) -> (N, ...)
+        """
+        weights = self.weights.reshape(-1, *[1] * (values.ndim - 1))
+        total = np.concatenate([np.zeros((1, *values.shape[1:])), np.cumsum(weights * values, axis=0)])
+        result = total[self.ends]
+        for first, last in zip(self.bounds[:-1], self.bounds[1:], strict=True):
+            result[first:last] -= result[first]
+        return result
+
+
+def estimate_states(data: Observations, *, noisy: bool | None = None) -> StateEstimate:
+    """States and noise level from the data alone.  noisy: None to find out."""
+    variables = [_observed(data, d) for d in range(data.dimension)]
+    errors = [error_by_order(times, values) for times, values in variables]
+    suspected = _is_noisy(errors, data.scale) if noisy is None else noisy
+    smoothers = _smoothers(variables, errors) if suspected else []
+    if noisy is None:
+        # Undersampled signals look like noise, too; but then the smoother finds hardly any in some variable.
+        noisy = suspected and not any(
+            smoother is not None and smoother.noise < UNDERSAMPLED * by_order.min()
+            for smoother, by_order in zip(smoothers, errors, strict=True)
+        )
+    node_times, weights, ends = _quadrature(data)
+    states, derivatives = np.empty(data.states.shape), np.empty(data.states.shape)
+    nodes = np.empty((len(node_times), data.dimension))
+    noise, error = np.zeros(data.dimension), np.zeros(data.dimension)
+    for d, (times, values) in enumerate(variables):
+        best = int(np.argmin(errors[d])) if len(errors[d]) else 0
+        noise[d] = error[d] = errors[d][best] if len(errors[d]) else 0.0
+        degree = min(best // 2 * 2 + 3, _highest_degree(noise[d] / data.scale[d]))
+        smoother = smoothers[d] if noisy else None
+        if smoother is not None:
+            noise[d] = smoother.noise
+        spreads = []
+        for k in range(len(times)):
+            rows = slice(data.bounds[k], data.bounds[k + 1])
+            places = slice(ends[rows][0], ends[rows][-1])
+            if smoother is None:
+                curve = interpolate(times[k], values[k], degree)
+                states[rows, d], derivatives[rows, d] = curve(data.times[rows]), curve.slope(data.times[rows])
+                nodes[places, d] = curve(node_times[places])
+            else:
+                together = np.concatenate([data.times[rows], node_times[places]])
+                value, slope, spread = smoother.at(k, together)
+                count = len(data.times[rows])
+                states[rows, d], derivatives[rows, d] = value[:count], slope[:count]
+                nodes[places, d] = value[count:]
+                spreads.append(spread[:count])
+        if spreads:
+            error[d] = math.sqrt(np.mean(np.concatenate(spreads) ** 2))
+    starts = states[data.bounds[:-1]]
+    return StateEstimate(
+        noisy, noise, error, states, derivatives, starts, nodes, node_times, weights, ends, data.bounds
+    )
+
+
+def states_of_model(
+    program: Program, starts: Floats, data: Observations, before: StateEstimate
+) -> StateEstimate | None:
+    """A system's own trajectories as the state estimate; None if it cannot be integrated.
+
+    For a second pass: the trajectories of a fair model are closer to the truth than any smoothing.
+    """
+    states, nodes = np.empty_like(before.states), np.empty_like(before.nodes)
+    for k in range(len(data.bounds) - 1):
+        rows = slice(data.bounds[k], data.bounds[k + 1])
+        places = slice(before.ends[rows][0], before.ends[rows][-1])
+        together = np.concatenate([data.times[rows], before.node_times[places]])
+        order = np.argsort(together)
+        path, status = integrate(program, starts[k], together[order], rtol=1e-7, atol=1e-9, bound=1e3)
+        if status != Status.OK:
+            return None
+        unsorted = np.empty_like(path)
+        unsorted[order] = path
+        count = len(data.times[rows])
+        states[rows], nodes[places] = unsorted[:count], unsorted[count:]
+    return StateEstimate(
+        before.noisy,
+        before.noise,
+        before.error,
+        states,
+        evaluate(program, states),
+        starts,
+        nodes,
+        before.node_times,
+        before.weights,
+        before.ends,
+        before.bounds,
+    )
+
+
+def _observed(data: Observations, variable: int) -> tuple[list[Floats], list[Floats]]:
+    """Times and values of one variable in each trajectory, without the missing ones."""
+    times, values = [], []
+    for t, x in data.trajectories():
+        seen = np.isfinite(x[:, variable])
+        times.append(t[seen])
+        values.append(x[seen, variable])
+    return times, values
+
+
+def _highest_degree(error: float) -> int:
+    """Where neighbours predict badly, splines of high degree oscillate at the ends and in gaps."""
+    return 9 if error < 1e-3 else (7 if error < 1e-2 else 5)
+
+
+def _smoothers(
+    variables: list[tuple[list[Floats], list[Floats]]], errors: list[Floats]
+) -> list[Smoother | None]:
+    """One for each variable; None for what has few points or does not change."""
+    return [
+        Smoother(times, values, SMOOTHING_ORDER)
+        if sum(map(len, times)) > 2 * SMOOTHING_ORDER and len(by_order) and by_order.min() > 0.0
+        else None
+        for (times, values), by_order in zip(variables, errors, strict=True)
+    ]
+
+
+def _is_noisy(errors: list[Floats], scale: Floats) -> bool:
+    """Whether the errors of prediction stop falling with the order, on average over the variables."""
+    levels, ratios = [], []
+    for by_order, spread in zip(errors, scale, strict=True):
+        n = len(by_order)
+        if n >= FEW_ORDERS and by_order.min() > 0.0:
+            logs = np.log(by_order)
+            levels.append(logs.min() - math.log(spread))
+            ratios.append(logs[-2:].mean() - logs[n // 2 - 1 : n // 2 + 1].mean())
+    if not levels:
+        return False
+    return float(np.mean(levels)) > math.log(CLEAN_LEVEL) and float(np.mean(ratios)) > math.log(PLATEAU)
+
+
+def _quadrature(data: Observations) -> tuple[Floats, Floats, Ints]:
+    """Times and weights of Gauss nodes between neighbouring times, and how many lie before each time."""
+    each = int(np.clip(math.ceil(NODES / len(data.times)), MIN_NODES_EACH, MAX_NODES_EACH))
+    places, shares = np.polynomial.legendre.leggauss(each)
+    times, weights, ends = [], [], []
+    count = 0
+    for t, _ in data.trajectories():
+        half = np.diff(t)[:, None] / 2.0
+        times.append((t[:-1, None] + half * (1.0 + places)).ravel())
+        weights.append((half * shares).ravel())
+        ends.append(count + each * np.arange(len(t)))
+        count += each * (len(t) - 1)
+    return np.concatenate(times), np.concatenate(weights), np.concatenate(ends).astype(np.int64)

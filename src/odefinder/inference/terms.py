@@ -1,0 +1,224 @@
+"""Sets of few terms for one equation: where the regression looks in the library.
+
+Polynomials are searched degree by degree, functions family by family, alone and with polynomial terms around
+them.  The constants inside a function are known only roughly yet, so terms are selected next to the function
+*and its derivatives by these constants*: else they would make up for what a later fit mends by itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from odefinder.inference.integral import floor
+from odefinder.inference.library import Feature, feature_integrals
+from odefinder.inference.observations import Floats, Ints, Observations
+from odefinder.inference.selection import additions, best_pairs, grow, least_squares, shrink
+from odefinder.inference.states import StateEstimate
+from odefinder.program import CONST
+
+MAX_ROWS = 400  # observed times used in the selection
+NUDGE = 1e-4  # relative change of an inner constant for a derivative
+INDEPENDENT = 1e-3  # share of a derivative that must not lie along the function and other derivatives
+
+Terms = tuple[int, ...]  # features by number, in increasing order
+
+
+@dataclass(frozen=True)
+class Search:
+    """How far the search goes.  The numbers of terms are those of one equation."""
+
+    polynomial_terms: int = 8
+    mixed_terms: int = 5  # of a polynomial part and functions of one family
+    any_terms: int = 4  # of the whole library
+    functions: int = 4  # of each family, around which polynomial terms are selected
+    polished: int = 6  # sets of each number of terms whose inner constants are fitted, in each of two rounds
+    kept: int = 12  # proposals of one equation
+
+
+@dataclass(frozen=True)
+class Problem:
+    """The regression of one equation: target = sum of coefficient * column."""
+
+    features: list[Feature]
+    columns: Floats  # (features, rows), of unit length
+    lengths: Floats  # (features,) before that
+    target: Floats  # (rows,)
+    floor: float
+    estimate: StateEstimate
+    rows: Ints  # which observed times
+    trajectory: Ints  # (rows,)
+    scale: float
+    families: NDArray[np.str_]
+    degrees: Ints
+    shapes: list[tuple]  # the features without the values of their constants
+
+    def score(self, terms: Sequence[int], square_sum: float) -> float:
+        """The information criterion of `integral.component_score`, without making a program."""
+        count = len(self.target)
+        size = sum(self.features[c].cost for c in terms) - 0.5
+        return count * float(np.log(square_sum / count + self.floor)) + size * float(np.log(count))
+
+    def polynomials(self, degree: int) -> Ints:
+        """The monomials up to a degree."""
+        return np.flatnonzero((self.families == "polynomial") & (self.degrees <= degree))
+
+
+def shape(feature: Feature) -> tuple:
+    """The feature without the values of its constants."""
+    return tuple((op, 0.0 if op == CONST else value) for op, value in feature.draft)
+
+
+def make_problem(
+    component: int, data: Observations, estimate: StateEstimate, features: list[Feature], integrals: Floats
+) -> Problem:
+    """The regression of one variable on the features with these integrals (features, N)."""
+    scale = float(data.scale[component])
+    observed = data.states[:, component] / scale
+    rows = np.flatnonzero(np.isfinite(observed))
+    rows = rows[np.unique(np.linspace(0, len(rows) - 1, min(len(rows), MAX_ROWS)).astype(int))]
+    trajectory = np.searchsorted(data.bounds, rows, side="right")
+    columns = _centred(integrals[:, rows] / scale, trajectory)
+    lengths = np.linalg.norm(columns, axis=1)
+    good = np.isfinite(lengths) & (lengths > 1e-9)
+    return Problem(
+        features,
+        np.where(good[:, None], columns / np.where(good, lengths, 1.0)[:, None], 0.0),
+        np.where(good, lengths, np.inf),
+        _centred(observed[None, rows], trajectory)[0],
+        floor(data, estimate, component),
+        estimate,
+        rows,
+        trajectory,
+        scale,
+        np.array([feature.family for feature in features]),
+        np.array([feature.degree for feature in features], np.int64),
+        [shape(feature) for feature in features],
+    )
+
+
+def _centred(columns: Floats, trajectory: Ints) -> Floats:
+    """Without the mean over each trajectory, which is the constant of integration's."""
+    result = columns.copy()
+    for k in np.unique(trajectory):
+        own = trajectory == k
+        result[:, own] -= result[:, own].mean(axis=1, keepdims=True)
+    return result
+
+
+# ---------------------------------------------------------------- sets of terms
+
+
+def term_sets(problem: Problem, search: Search) -> list[tuple[float, Terms]]:
+    """Sets of terms from all parts of the library, best score first."""
+    columns, target = problem.columns, problem.target
+    found: dict[Terms, float] = {}
+    small_polynomials: list[Terms] = []
+    for degree in range(1, int(problem.degrees.max()) + 1):
+        part = problem.polynomials(degree)
+        for chosen in grow(columns[part], target, search.polynomial_terms):
+            small_polynomials.append(_add(problem, found, part[chosen]))
+        if len(part) < len(target) / 3:
+            for chosen in shrink(columns, target, part):
+                if len(chosen) <= search.polynomial_terms + 2:
+                    _add(problem, found, chosen)
+    families = sorted(set(problem.families.tolist()) - {"polynomial"})
+    low = problem.polynomials(2)
+    functions: list[int] = []
+    for family in families:
+        own = np.flatnonzero(problem.families == family)
+        part = np.concatenate([own, low])
+        for chosen in grow(columns[part], target, search.mixed_terms):
+            _add(problem, found, part[chosen])
+        explained = best_pairs(columns, target, own, low)
+        functions += [int(own[i]) for i in _distinct(problem, own, explained, search.functions)]
+    for chosen in grow(columns, target, search.any_terms):
+        _add(problem, found, chosen)
+    for terms in small_polynomials:  # and one function added to them
+        if len(terms) <= 4:
+            gain = additions(columns, target, terms)
+            for family in families:
+                own = np.flatnonzero(problem.families == family)
+                for i in _distinct(problem, own, gain[own], 2):
+                    _add(problem, found, (*terms, int(own[i])))
+    for score, terms in _around_functions(problem, functions, (2,), search.mixed_terms):
+        found[terms] = min(score, found.get(terms, np.inf))
+    return sorted((score, terms) for terms, score in found.items())
+
+
+def sets_around(problem: Problem, search: Search) -> list[tuple[float, Terms]]:
+    """Polynomial terms around each of few functions, and around several of them; best score first."""
+    functions = np.flatnonzero(problem.families != "polynomial").tolist()
+    found: dict[Terms, float] = {}
+    part = np.concatenate([problem.polynomials(2), functions]).astype(np.int64)
+    for chosen in grow(problem.columns[part], problem.target, search.mixed_terms):
+        _add(problem, found, part[chosen])
+    for score, terms in _around_functions(problem, functions, (1, 2), search.mixed_terms + 1):
+        found[terms] = min(score, found.get(terms, np.inf))
+    return sorted((score, terms) for terms, score in found.items())
+
+
+def _add(problem: Problem, found: dict[Terms, float], chosen: Sequence[int] | Ints) -> Terms:
+    """Score a set, if it is new; returns it in order."""
+    terms = tuple(sorted(int(c) for c in chosen))
+    if terms not in found:
+        found[terms] = problem.score(terms, least_squares(problem.columns, problem.target, terms)[1])
+    return terms
+
+
+def _distinct(problem: Problem, members: Ints, value: Floats, count: int) -> list[int]:
+    """Positions of the members of largest value, one of each structure."""
+    found: dict[tuple, int] = {}
+    for i in np.argsort(-value)[: 8 * count]:
+        found.setdefault(problem.shapes[members[i]], int(i))
+        if len(found) == count:
+            break
+    return list(found.values())
+
+
+def _around_functions(
+    problem: Problem, functions: Sequence[int], degrees: Sequence[int], limit: int
+) -> Iterator[tuple[float, Terms]]:
+    """Each function with polynomial terms, and the score to be expected once its constants are fitted."""
+    for function, tangents in zip(functions, _tangents(problem, functions), strict=True):
+        start = np.vstack([problem.columns[[function]], tangents])
+        fixed = len(start)
+        rest = least_squares(start, problem.target, range(fixed))[1]
+        yield problem.score((function,), rest), (function,)
+        for degree in degrees:
+            part = problem.polynomials(degree)
+            columns = np.vstack([start, problem.columns[part]])
+            for chosen in grow(columns, problem.target, limit + fixed - 1, range(fixed)):
+                rest = least_squares(columns, problem.target, chosen)[1]
+                terms = tuple(sorted([function, *(int(part[c - fixed]) for c in chosen[fixed:])]))
+                yield problem.score(terms, rest), terms
+
+
+def _tangents(problem: Problem, functions: Sequence[int]) -> list[Floats]:
+    """For each function the derivatives of its column by inner constants, made orthonormal to it."""
+    nudged, owners = [], []
+    for position, function in enumerate(functions):
+        draft = problem.features[function].draft
+        for i, (op, value) in enumerate(draft):
+            if op == CONST:
+                change = (CONST, value * (1.0 + NUDGE) + (NUDGE if value == 0.0 else 0.0))
+                nudged.append(
+                    replace(problem.features[function], draft=(*draft[:i], change, *draft[i + 1 :]))
+                )
+                owners.append(position)
+    result: list[list[Floats]] = [[] for _ in functions]
+    if nudged:
+        integrals = feature_integrals(nudged, problem.estimate)[:, problem.rows] / problem.scale
+        for position, column in zip(owners, _centred(integrals, problem.trajectory), strict=True):
+            own = problem.columns[functions[position]]
+            length = problem.lengths[functions[position]]
+            change = column - length * own if np.isfinite(length) else np.zeros_like(column)
+            size = float(np.linalg.norm(change))
+            for other in (own, *result[position]):
+                change = change - (change @ other) * other
+            if np.isfinite(size) and np.linalg.norm(change) > INDEPENDENT * size:
+                result[position].append(change / np.linalg.norm(change))
+    return [np.array(columns).reshape(len(columns), len(problem.target)) for columns in result]
