@@ -46,3 +46,13 @@ def test_what_cannot_be_integrated_is_never_chosen() -> None:
     assert best_fit([fit(SHORT, np.inf), good, fit(SHORT, np.nan)], DATA) is good
     assert best_fit([fit(SHORT, np.inf)], DATA) is None
     assert best_fit([], DATA) is None
+
+
+def test_a_fit_that_needs_initial_values_of_its_own_is_not_chosen() -> None:
+    """x' = 3 x is said to fit better, but does not from where the data begin."""
+    data = Observations(DATA.times, np.exp(-3.0 * DATA.times)[:, None], DATA.bounds)
+    right = Fit(words("mul -3.0 x0"), np.ones((1, 1)), 0.02)
+    wrong = Fit(words("mul 3.0 x0"), np.zeros((1, 1)), 0.01)
+    assert best_fit([right, wrong], data) is wrong
+    assert best_fit([right, wrong], data, starts=np.ones((1, 1))) is right
+    assert criterion(right, data, np.ones((1, 1))) < criterion(right, data)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,7 +31,7 @@ class Observations:
         """The number of observed values: points times variables, without the missing ones."""
         return int(np.isfinite(self.states).sum())
 
-    @property
+    @cached_property
     def scale(self) -> Floats:
         """The standard deviation of every variable, by which residuals are measured."""
         spread = np.nanstd(self.states, axis=0)

@@ -61,6 +61,8 @@ def _component_front(
     component: int, data: Observations, estimate: StateEstimate, library: Library, search: Search
 ) -> list[ComponentFit]:
     """Candidates for the equation of one variable."""
+    if np.isfinite(data.states[:, component]).sum() < 2:  # nothing is known about it
+        return [ComponentFit(equation([], []), 0.0, 0.0)]
     problem = make_problem(component, data, estimate, library.features, library.integrals)
     sets = term_sets(problem, search)
     linear = [terms for _, terms in sets if not any(problem.features[c].inner for c in terms)][:LINEAR]
