@@ -1,12 +1,14 @@
-"""Constants fitted over a growing share of the trajectory, for systems that amplify small errors.
+"""Constants fitted over short parts of the trajectory first, for systems that amplify small errors.
 
-Over a long chaotic or oscillating trajectory the sum of squares has countless local minima.  Over its first
-part it has few; from there the constants are carried on, each time a little further.
+Over a long chaotic or oscillating trajectory the sum of squares has countless local minima; over short parts
+it has few.  Two ways lead from there to the whole: a growing share of the trajectory from its start, and
+segments that begin at estimated states and become longer (multiple shooting).
 """
 
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from odefinder.inference.observations import Floats, Observations
 from odefinder.inference.refine import Fit, fit_constants
@@ -14,6 +16,7 @@ from odefinder.program import Program
 
 SHARES = (0.15, 0.3, 0.45, 0.6, 0.75, 0.9)
 MIN_POINTS = 5
+SEGMENTS = (6, 16, 40)  # intervals of a segment, in turn
 
 
 def beginning(data: Observations, share: float) -> Observations:
@@ -47,3 +50,30 @@ def fit_growing(
         if not np.isfinite(fit.error):
             break
     return fit_constants(fit.program, data, starts=fit.starts, fit_starts=fit_starts)
+
+
+def segments(data: Observations, states: Floats, intervals: int) -> tuple[Observations, Floats]:
+    """The data cut into segments of so many intervals, and estimated states (segments, D) at their starts."""
+    rows: list[NDArray[np.int64]] = []
+    for first, last in zip(data.bounds[:-1], data.bounds[1:], strict=True):
+        cuts = np.arange(first, last - 1, intervals)
+        rows += [np.arange(cut, min(cut + intervals, last - 1) + 1) for cut in cuts]
+    bounds = np.cumsum([0, *map(len, rows)]).astype(np.int64)
+    together = np.concatenate(rows)
+    return Observations(data.times[together], data.states[together], bounds), states[together[bounds[:-1]]]
+
+
+def fit_segments(
+    program: Program, data: Observations, states: Floats, *, fit_starts: bool = False, iterations: int = 15
+) -> Fit:
+    """As `fit_constants`, but over segments first, which begin at the estimated states (N, D)."""
+    fitted = program
+    for intervals in SEGMENTS:
+        if intervals >= max(np.diff(data.bounds)) - 1:
+            break
+        part, starts = segments(data, states, intervals)
+        fit = fit_constants(fitted, part, starts=starts, iterations=iterations)
+        if not np.isfinite(fit.error):
+            break
+        fitted = fit.program
+    return fit_constants(fitted, data, starts=states[data.bounds[:-1]], fit_starts=fit_starts)

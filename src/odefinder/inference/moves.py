@@ -59,14 +59,14 @@ def larger(program: Program, dimension: int) -> Iterator[Program]:
 
 def altered(program: Program, dimension: int) -> Iterator[Program]:
     """The equation with one variable replaced by another, by a function of it, or a term saturating."""
-    for i in np.flatnonzero(program.ops == VAR):
+    for i in np.flatnonzero(program.ops == VAR).tolist():
         own = int(program.values[i])
         for variable in range(dimension):
             if variable != own:
-                yield _replaced(program, int(i), int(i) + 1, _node(VAR, variable))
+                yield _replaced(program, i, i + 1, _node(VAR, variable))
         inner = concatenate([_node(MUL), _node(CONST, 1.0), _node(VAR, own)])
         for function in (SIN, COS, EXP, SQUARE):
-            yield _replaced(program, int(i), int(i) + 1, concatenate([_node(function), inner]))
+            yield _replaced(program, i, i + 1, concatenate([_node(function), inner]))
     for i, end in _terms(program):
         term = Program(program.ops[i:end], program.values[i:end])
         for variable in range(dimension):

@@ -10,15 +10,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from odefinder.compiled import compiled
 from odefinder.inference.observations import Floats, Ints, Observations
 from odefinder.program import CONST, Ops, Program, Values
 from odefinder.solver import Workspace, sensitivity_workspace, solve_with_sensitivities
 
+Bools = NDArray[np.bool_]
+
 DAMPING_START, DAMPING_MAX = 1.0, 1e10
 TOLERANCE = 1e-9  # relative decrease of the cost below which a step counts as no progress
-BOUND = 1e4  # in canonical units the data are at most 1
+BOUND = 1e4  # times the largest observed value
 
 
 @dataclass(frozen=True)
@@ -33,8 +36,8 @@ class Fit:
 @compiled
 def _residuals(
     ops: Ops, values: Values, x0: Floats, times: Floats, states: Floats, bounds: Ints, weights: Floats,
-    with_constants: bool, fit_starts: bool, rtol: float, max_steps: int, work: Workspace, out: Floats,
-    slopes: Floats, gradient: Floats, hessian: Floats,
+    with_constants: bool, fit_starts: bool, rtol: float, max_steps: int, bound: float, work: Workspace,
+    out: Floats, slopes: Floats, gradient: Floats, hessian: Floats,
 ) -> float:  # fmt: skip
     """Sum of squares of the weighted residuals; fills gradient and Gauss-Newton matrix of what is fitted."""
     dimension = states.shape[1]
@@ -47,8 +50,8 @@ def _residuals(
     for k in range(len(bounds) - 1):
         a, b = bounds[k], bounds[k + 1]
         status = solve_with_sensitivities(
-            ops, values, len(ops), x0[k], times[a:b], rtol, 1e-3 * rtol, max_steps, BOUND, with_constants,
-            fit_starts, work, out[a:b], slopes[a:b],
+            ops, values, len(ops), x0[k], times[a:b], rtol, 1e-3 * rtol * bound / BOUND, max_steps, bound,
+            with_constants, fit_starts, work, out[a:b], slopes[a:b],
         )  # fmt: skip
         if status != 0:
             return np.inf
@@ -106,13 +109,25 @@ def solve_damped(hessian: Floats, gradient: Floats, damping: float, step: Floats
 
 
 @compiled
+def _hold(fixed: Bools, gradient: Floats, hessian: Floats) -> None:
+    """Make the equations of fixed constants say that they do not change."""
+    for c in range(min(len(fixed), len(gradient))):
+        if fixed[c]:
+            gradient[c] = 0.0
+            hessian[c, :] = 0.0
+            hessian[:, c] = 0.0
+            hessian[c, c] = 1.0
+
+
+@compiled
 def levenberg_marquardt(
     ops: Ops, values: Values, x0: Floats, times: Floats, states: Floats, bounds: Ints, weights: Floats,
-    fit_starts: bool, iterations: int, rtol: float, max_steps: int,
+    fixed: Bools, fit_starts: bool, iterations: int, rtol: float, max_steps: int, bound: float,
 ) -> float:  # fmt: skip
     """Improve constants (in `values`) and initial values (in `x0`) in place; returns the final cost.
 
-    With no iterations it is the cost as it stands, without the price of sensitivities.
+    fixed (constants,): those that stay.  With no iterations it is the cost as it stands, without the price
+    of sensitivities.
     """
     dimension, n_times = states.shape[1], len(times)
     with_constants = iterations > 0
@@ -126,11 +141,12 @@ def levenberg_marquardt(
     gradient, new_gradient, step = np.empty(size), np.empty(size), np.empty(size)
     hessian, new_hessian, factor = np.empty((size, size)), np.empty((size, size)), np.empty((size, size))
     cost = _residuals(
-        ops, values, x0, times, states, bounds, weights, with_constants, fit_starts, rtol, max_steps, work,
-        out, slopes, gradient, hessian,
+        ops, values, x0, times, states, bounds, weights, with_constants, fit_starts, rtol, max_steps, bound,
+        work, out, slopes, gradient, hessian,
     )  # fmt: skip
     if size == 0 or not np.isfinite(cost + hessian.sum()):  # sensitivities may overflow where states do not
         return cost
+    _hold(fixed, gradient, hessian)
     damping, stalled = DAMPING_START, 0
     new_values, new_x0 = values.copy(), x0.copy()
     for _ in range(iterations):
@@ -145,8 +161,9 @@ def levenberg_marquardt(
             new_x0[:] = x0 + step[len(constants) :].reshape(x0.shape)
         new_cost = _residuals(
             ops, new_values, new_x0, times, states, bounds, weights, with_constants, fit_starts, rtol,
-            max_steps, work, out, slopes, new_gradient, new_hessian,
+            max_steps, bound, work, out, slopes, new_gradient, new_hessian,
         )  # fmt: skip
+        _hold(fixed, new_gradient, new_hessian)
         if new_cost < cost and np.isfinite(new_hessian.sum()):
             stalled = stalled + 1 if new_cost > cost * (1.0 - TOLERANCE) else 0
             cost = new_cost
@@ -168,6 +185,7 @@ def fit_constants(
     *,
     starts: Floats | None = None,
     fit_starts: bool = False,
+    fixed: Bools | None = None,
     weights: Floats | None = None,
     iterations: int = 40,
     rtol: float = 1e-6,
@@ -175,14 +193,50 @@ def fit_constants(
 ) -> Fit:
     """The program with the constants that fit the data best, from where they stand.
 
-    weights (N, D): by which residuals are multiplied; by default one over the scale of each variable.
+    fixed (constants,): those that stay as they are.  weights (N, D): by which residuals are multiplied; by
+    default one over the scale of each variable.
     """
     values = program.values.copy()
     x0 = np.ascontiguousarray(data.states[data.bounds[:-1]] if starts is None else starts).copy()
-    if weights is None:
-        weights = np.where(np.isfinite(data.states), 1.0 / data.scale, 0.0)
     cost = levenberg_marquardt(
-        program.ops, values, x0, data.times, data.states, data.bounds, weights, fit_starts, iterations, rtol,
-        max_steps,
+        program.ops, values, x0, data.times, data.states, data.bounds,
+        _weights(data) if weights is None else weights, _none(program) if fixed is None else fixed,
+        fit_starts, iterations, rtol, max_steps, _bound(data),
     )  # fmt: skip
     return Fit(Program(program.ops, values), x0, cost / data.count)
+
+
+def standard_errors(fit: Fit, data: Observations, *, fit_starts: bool, rtol: float = 1e-6) -> Floats:
+    """Of the fitted constants, in program order, by the curvature at the minimum; inf where undetermined."""
+    count = len(fit.program.constants)
+    columns = count + (data.dimension if fit_starts else 0)
+    size = count + (fit.starts.size if fit_starts else 0)
+    gradient, hessian = np.empty(size), np.empty((size, size))
+    cost = _residuals(
+        fit.program.ops, fit.program.values, fit.starts, data.times, data.states, data.bounds, _weights(data),
+        True, fit_starts, rtol, 10_000, _bound(data),
+        sensitivity_workspace(len(fit.program), data.dimension, columns),
+        np.empty(data.states.shape), np.empty((*data.states.shape, columns)), gradient, hessian,
+    )  # fmt: skip
+    freedom = data.count - size
+    if not np.isfinite(cost + hessian.sum()) or freedom <= 0:
+        return np.full(count, np.inf)
+    length = np.sqrt(np.where(np.diag(hessian) > 0.0, np.diag(hessian), 1.0))
+    covariance = np.linalg.pinv(hessian / np.outer(length, length), rcond=1e-12, hermitian=True)
+    variance = np.diag(covariance)[:count] * cost / freedom
+    known = np.diag(hessian)[:count] > 0.0
+    return np.where(known, np.sqrt(np.maximum(variance, 0.0)) / length[:count], np.inf)
+
+
+def _weights(data: Observations) -> Floats:
+    """One over the scale of each variable, nothing for missing entries."""
+    return np.where(np.isfinite(data.states), 1.0 / data.scale, 0.0)
+
+
+def _none(program: Program) -> Bools:
+    return np.zeros(int(np.count_nonzero(program.ops == CONST)), dtype=np.bool_)
+
+
+def _bound(data: Observations) -> float:
+    """The size at which an integration counts as diverged."""
+    return BOUND * max(float(np.nanmax(np.abs(data.states))), 1e-300)

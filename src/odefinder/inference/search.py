@@ -9,7 +9,7 @@ Under noise this is repeated with the best system's own trajectory as the state 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from heapq import nsmallest
 from itertools import islice
@@ -18,19 +18,22 @@ import numpy as np
 
 from odefinder.canonical import canonical, skeleton
 from odefinder.errors import ExpressionError
-from odefinder.inference.horizon import fit_growing
+from odefinder.inference.horizon import fit_growing, fit_segments
 from odefinder.inference.integral import ComponentFit, match_component
 from odefinder.inference.moves import altered, larger, smaller
-from odefinder.inference.observations import Observations
+from odefinder.inference.observations import Floats, Observations
 from odefinder.inference.refine import Fit, fit_constants
-from odefinder.inference.select import criterion
+from odefinder.inference.select import criterion, start_error
 from odefinder.inference.sparse import propose
-from odefinder.inference.states import StateEstimate, states_of_model
+from odefinder.inference.states import StateEstimate, estimate_states, states_of_model
 from odefinder.program import Program, concatenate
 
-POOR = 0.05  # mean squared scaled residual above which a system is fitted over a growing horizon, too
-EXACT = 1e-8  # mean squared scaled residual below which nothing is left to be explained
+# Mean squared scaled residuals above which fits may be caught in local minima.
+POOR, POOR_CLEAN = 0.05, 1e-6
+PROMISING = 1e-3
+HARD = 6  # systems that are then fitted over short parts of the trajectories first
 LONGEST = 60  # nodes of an equation
+JUDGED = 40  # systems that the judge ranks
 
 
 @dataclass(frozen=True)
@@ -55,6 +58,7 @@ class Found:
     fit: Fit
     source: str
     criterion: float  # smaller is better
+    from_smoothed: float | None = None  # error from smoothed initial values, under noise
 
 
 @dataclass
@@ -80,8 +84,11 @@ class Search:
         estimate: StateEstimate,
         settings: SearchSettings | None = None,
         deadline: Deadline | None = None,
+        judge: Callable[[Sequence[Program]], Floats] | None = None,
     ):
+        """judge: the log-probability of systems, by which they are ranked at the end."""
         self.data = data
+        self.judge = judge
         self.first_estimate = self.estimate = estimate
         self.settings = settings or SearchSettings()
         self.deadline = deadline or Deadline(np.inf)
@@ -96,10 +103,30 @@ class Search:
         finite = [found for found in self.found.values() if np.isfinite(found.criterion)]
         return sorted(finite, key=lambda found: (found.criterion, found.fit.error))
 
+    def judged(self) -> list[Found]:
+        """The best systems in the order of the final criterion, which asks the judge; then the others."""
+        ranked = self.ranked()
+        if self.judge is None or not ranked:
+            return ranked
+        best, rest = ranked[:JUDGED], ranked[JUDGED:]
+        chances = self.judge([canonical(found.fit.program) for found in best])
+        best = [
+            replace(
+                found,
+                criterion=criterion(
+                    found.fit, self.data, from_smoothed=found.from_smoothed, log_probability=float(chance)
+                ),
+            )
+            for found, chance in zip(best, chances, strict=True)
+        ]
+        return sorted(best, key=lambda found: (found.criterion, found.fit.error)) + rest
+
     # ------------------------------------------------------------ stages
 
     def run(self, proposals: Sequence[Program], source: str = "network") -> list[Found]:
         """Everything, from proposed systems (in canonical units) to the ranking."""
+        if self.first_estimate.noisy:
+            self._doubt_noise(proposals, source)
         noisy, settings = self.first_estimate.noisy, self.settings
         self.fit_whole(proposals, source)
         for number in range(settings.passes if noisy else 1):
@@ -112,7 +139,7 @@ class Search:
         for _ in range(settings.noisy_rounds if noisy else settings.rounds):
             if self.deadline.over or not self.search_around():
                 break
-        return self.ranked()
+        return self.judged()
 
     def fit_whole(self, proposals: Sequence[Program], source: str) -> None:
         """Fit the proposed systems that describe the data best as they are."""
@@ -146,19 +173,17 @@ class Search:
             if self.deadline.over:
                 break
             self._fit(concatenate(programs), source)
-        if not self.deadline.over and self._best_error() > POOR:
-            for programs, source in self._combinations(self.settings.combined, again=True):
+        if self._best_error() > (POOR if self.first_estimate.noisy else POOR_CLEAN):
+            for programs, source in self._combinations(HARD, again=True):
                 if self.deadline.over:
                     break
-                self._fit(concatenate(programs), source, growing=True)
+                self._fit(concatenate(programs), source, hard=True)
         return self._best_criterion() < before
 
     def search_around(self) -> bool:
         """One round of small changes to the equations of the best systems; whether something was won."""
         ranked = self.ranked()
-        if not ranked or (
-            ranked[0].fit.error < EXACT and len(ranked[0].fit.program) < 4 * self.data.dimension
-        ):
+        if not ranked:
             return False
         for parent in ranked[: self.settings.parents]:
             for component, equation in enumerate(parent.fit.program.components()):
@@ -170,6 +195,18 @@ class Search:
         return self.combine()
 
     # ------------------------------------------------------------ parts
+
+    def _doubt_noise(self, proposals: Sequence[Program], source: str) -> None:
+        """What looks like noise may be a fast signal with few points: a system that fits exactly tells."""
+        clean = estimate_states(self.data, noisy=False)
+        attempt = Search(self.data, clean, self.settings, self.deadline)
+        attempt.collect_equations(proposals, source)
+        if self.settings.sparse:
+            attempt.propose_sparse()
+        attempt.combine()
+        if attempt._best_error() < POOR_CLEAN:
+            self.first_estimate = self.estimate = clean
+            self.found, self._fronts, self._tried = attempt.found, attempt._fronts, attempt._tried
 
     def _changes(self, equation: Program) -> Iterator[Program]:
         yield from smaller(equation)
@@ -227,21 +264,28 @@ class Search:
             source = sources.pop() if len(sources) == 1 else "search"
             yield [fit.program for fit, _ in parts], source
 
-    def _fit(self, program: Program, source: str, growing: bool = False) -> None:
+    def _fit(self, program: Program, source: str, hard: bool = False) -> None:
         """Fit a system on the trajectories and keep it, if it is the best of its structure."""
         try:
             program = canonical(program, explicit=True)
             key = skeleton(program)
         except ExpressionError:
             return
-        noisy = self.first_estimate.noisy
-        fit_it = fit_growing if growing else fit_constants
-        starts = self.estimate.starts
-        fit = fit_it(program, self.data, starts=starts, fit_starts=noisy)
+        noisy, estimate = self.first_estimate.noisy, self.estimate
+        if hard:
+            fit = fit_segments(program, self.data, estimate.states, fit_starts=noisy)
+            if fit.error > POOR:
+                again = fit_growing(program, self.data, starts=estimate.starts, fit_starts=noisy)
+                fit = min(fit, again, key=lambda one: one.error)
+        else:
+            fit = fit_constants(program, self.data, starts=estimate.starts, fit_starts=noisy)
+        if not noisy and fit.error < PROMISING:  # what is left may be errors of the integration
+            fit = fit_constants(fit.program, self.data, starts=fit.starts, rtol=1e-9, max_steps=10_000)
         known = self.found.get(key)
         if known is None or fit.error < known.fit.error:
-            value = criterion(fit, self.data, self.first_estimate.starts if noisy else None)
-            self.found[key] = Found(fit, source if known is None else known.source, value)
+            smoothed = start_error(fit, self.data, self.first_estimate.starts) if noisy else None
+            value = criterion(fit, self.data, from_smoothed=smoothed)
+            self.found[key] = Found(fit, source if known is None else known.source, value, smoothed)
 
     def _best_criterion(self) -> float:
         return min((found.criterion for found in self.found.values()), default=np.inf)
@@ -254,8 +298,3 @@ def _key(equation: Program) -> bytes:
     """The structure of an equation that is in explicit canonical form already."""
     indices = np.where(equation.ops == 1, equation.values, 0.0).astype(np.uint8)
     return equation.ops.tobytes() + indices.tobytes()
-
-
-def with_program(found: Found, program: Program) -> Found:
-    """The same with another program."""
-    return replace(found, fit=replace(found.fit, program=program))

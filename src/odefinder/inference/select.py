@@ -1,4 +1,9 @@
-"""The choice among fitted systems, from the observed data alone."""
+"""The choice among fitted systems, from the observed data alone.
+
+One criterion for all candidates, wherever they come from, in units of twice a log-likelihood: how well the
+system fits, and how likely its structure is.  The latter is what the network says of it (all candidates are
+judged, not only its own), or, where there is no network, what a Bayesian information criterion says.
+"""
 
 from __future__ import annotations
 
@@ -10,26 +15,53 @@ from odefinder.inference.observations import Floats, Observations
 from odefinder.inference.refine import Fit, fit_constants
 
 FLOOR = 1e-9  # mean squared scaled residual below which a fit is as good as exact
+# A wrong system often fits only from initial values of its own: the error from smoothed ones counts, too, as
+# much as so many observations.
+START_WEIGHT = 20.0
+LEAST_PER_NODE = -4.0  # log-probability below which the network is not believed: it may not know the word
 
 
-def criterion(fit: Fit, data: Observations, starts: Floats | None = None) -> float:
-    """A Bayesian information criterion: N log(error) + (constants + nodes / 2) log N; smaller is better.
-
-    starts: initial values (trajectories, D) known from elsewhere, such as smoothed ones, where those of the
-    fit are fitted.  A wrong system often fits from initial values of its own only; so the error is then the
-    mean of those from both (on noisy synthetic systems 10 in 100 more are reconstructed).
-    """
-    error = fit.error
-    if starts is not None and np.isfinite(error):
-        error = (error + fit_constants(fit.program, data, starts=starts, iterations=0).error) / 2.0
-    if not np.isfinite(error):
+def start_error(fit: Fit, data: Observations, starts: Floats) -> float:
+    """The mean squared scaled residual from other initial values (trajectories, D), such as smoothed ones."""
+    if not np.isfinite(fit.error):
         return np.inf
-    n = data.count
-    size = len(fit.program.constants) + len(fit.program) / 2
-    return n * float(np.log(error + FLOOR)) + size * float(np.log(n))
+    return fit_constants(fit.program, data, starts=starts, iterations=0).error
+
+
+def criterion(
+    fit: Fit, data: Observations, *, from_smoothed: float | None = None, log_probability: float | None = None
+) -> float:
+    """N log(error) + the cost of the structure; smaller is better.
+
+    from_smoothed: the `start_error` from smoothed initial values, under noise.  log_probability: of the
+    system, according to the network.
+    """
+    if not np.isfinite(fit.error):
+        return np.inf
+    n, nodes = data.count, len(fit.program)
+    value = n * float(np.log(fit.error + FLOOR))
+    if from_smoothed is not None:
+        ratio = (min(from_smoothed, 1e3) + FLOOR) / (fit.error + FLOOR)
+        value += START_WEIGHT * float(np.log(ratio))
+    if log_probability is None:
+        return value + (len(fit.program.constants) + nodes / 2) * float(np.log(n))
+    return value - 2.0 * max(log_probability, LEAST_PER_NODE * nodes)
 
 
 def best_fit(fits: Sequence[Fit], data: Observations, starts: Floats | None = None) -> Fit | None:
-    """The fit with the smallest criterion; None if no system could be integrated."""
-    finite = [fit for fit in fits if np.isfinite(fit.error)]
-    return min(finite, key=lambda fit: (criterion(fit, data, starts), fit.error), default=None)
+    """The fit with the smallest criterion; None if no system could be integrated.
+
+    starts: smoothed initial values, under noise.
+    """
+
+    def value(fit: Fit) -> tuple[float, float]:
+        smoothed = None if starts is None else start_error(fit, data, starts)
+        return criterion(fit, data, from_smoothed=smoothed), fit.error
+
+    return min((fit for fit in fits if np.isfinite(fit.error)), key=value, default=None)
+
+
+def weights(criteria: Floats) -> Floats:
+    """How much each candidate is to be believed, relative to the others: their sum is 1."""
+    relative = np.exp(-0.5 * (criteria - criteria.min()))
+    return relative / relative.sum()

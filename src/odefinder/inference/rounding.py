@@ -1,0 +1,62 @@
+"""Constants rounded to simple values where the data allow it: 1.0003 becomes 1, and x' = y is written so.
+
+A constant is a candidate if a number of few digits lies within its standard errors, and if numbers of so
+few digits are far apart compared with them: else it would be chance.  Those constants are fixed, the others
+fitted again; what makes the fit clearly worse is taken back.  Works in the user's units, where laws have
+simple constants.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from odefinder.inference.observations import Observations
+from odefinder.inference.refine import Bools, Fit, fit_constants, standard_errors
+
+WITHIN = 2.0  # standard errors
+APART = 4.0  # standard errors between neighbouring numbers of so many digits, at least
+MOST_DIGITS = 4
+SMALLEST_ERROR = 1e-7  # relative: no fit is more accurate than its integration
+
+
+def round_constants(fit: Fit, data: Observations, *, fit_starts: bool) -> Fit:
+    """The fit with simple constants where they explain the data as well."""
+    if not np.isfinite(fit.error):
+        return fit
+    constants = fit.program.constants
+    errors = standard_errors(fit, data, fit_starts=fit_starts)
+    errors = np.maximum(errors, SMALLEST_ERROR * np.abs(constants))
+    pairs = zip(constants.tolist(), errors.tolist(), strict=True)
+    simple = np.array([simple_value(value, error) for value, error in pairs])
+    doubt = np.abs(simple - constants) / errors  # NaN where there is no simple value
+    while np.isfinite(doubt).any():
+        fixed: Bools = np.isfinite(doubt)
+        start = fit.program.with_constants(np.where(fixed, simple, constants))
+        again = fit_constants(start, data, starts=fit.starts, fit_starts=fit_starts, fixed=fixed)
+        if np.isfinite(again.error) and _as_good(again.error, fit.error, int(fixed.sum()), data.count):
+            return again
+        doubt[np.nanargmax(doubt)] = np.nan
+    return fit
+
+
+def _as_good(error: float, before: float, fixed: int, count: int) -> bool:
+    """Whether so many constants less are worth the larger error, by a Bayesian information criterion."""
+    floor = SMALLEST_ERROR**2
+    return count * math.log((error + floor) / (before + floor)) <= fixed * math.log(count)
+
+
+def simple_value(value: float, error: float) -> float:
+    """The number of fewest digits that the data do not tell from the value; NaN if there is none."""
+    if not math.isfinite(error) or value == 0.0:
+        return math.nan
+    magnitude = math.floor(math.log10(abs(value)))
+    for digits in range(1, MOST_DIGITS + 1):
+        step = 10.0 ** (magnitude + 1 - digits)
+        if step < APART * error:
+            break
+        nearest = round(round(value / step) * step, digits - 1 - magnitude)
+        if abs(nearest - value) <= WITHIN * error and nearest != 0.0:
+            return nearest
+    return math.nan

@@ -1,0 +1,66 @@
+"""The search finds known systems, with and without proposals, and keeps to its budget."""
+
+import time
+
+import numpy as np
+
+from odefinder.canonical import skeleton
+from odefinder.inference.observations import Observations
+from odefinder.inference.search import Deadline, Found, Search, SearchSettings
+from odefinder.inference.states import estimate_states
+from odefinder.program import Program
+from odefinder.scaling import fit_scaling
+from tests.inference.test_refine import observations, program_of
+
+PENDULUM = program_of(["y", "-1.7*sin(x) - 0.2*y"])
+STARTS = [[1.2, 0.0]]
+
+
+def search(data: Observations, proposals: list[Program], **settings: object) -> list[Found]:
+    return Search(data, estimate_states(data), SearchSettings(**settings)).run(proposals)
+
+
+def test_proposed_equations_are_put_together_anew() -> None:
+    data = observations(PENDULUM, STARTS)
+    halves = [program_of(["1.1*y", "0.5*x"]), program_of(["0.1*x*y", "-1.1*sin(x) - 0.1*y"])]
+    best = search(data, halves, sparse=False, rounds=0)[0]
+    assert skeleton(best.fit.program) == skeleton(PENDULUM)
+    assert best.fit.error < 1e-9
+
+
+def test_without_proposals() -> None:
+    system = program_of(["1.1*x - 0.4*x*y", "-0.9*y + 0.3*x*y"])
+    best = search(observations(system, [[3.0, 2.0]]), [])[0]
+    assert skeleton(best.fit.program) == skeleton(system)
+    assert best.source == "sparse"
+
+
+def test_small_changes_reach_the_truth() -> None:
+    data = observations(PENDULUM, STARTS)
+    near = [program_of(["y", "-1.7*sin(x)"])]
+    best = search(data, near, sparse=False)[0]
+    assert skeleton(best.fit.program) == skeleton(PENDULUM)
+
+
+def test_a_fast_signal_with_few_points_is_not_noise() -> None:
+    lorenz = program_of(["10*(y - x)", "x*(28 - z) - y", "x*y - 2.6667*z"])
+    data = observations(lorenz, [[2.3, 8.1, 12.4]], lengths=(90,))
+    scaling = fit_scaling([data.times], [data.states])
+    scaled = Observations(scaling.times(data.times), scaling.states(data.states), data.bounds)
+    assert estimate_states(scaled).noisy
+    best = search(scaled, [])[0]
+    assert best.fit.error < 1e-6
+    assert skeleton(best.fit.program) == skeleton(lorenz)
+
+
+def test_the_budget_is_kept() -> None:
+    data = observations(PENDULUM, STARTS, sigma=0.03)
+    estimate = estimate_states(data)
+    Search(data, estimate).run([PENDULUM])  # compiled
+    begin = time.perf_counter()
+    over = Search(data, estimate, deadline=Deadline(0.0))
+    over.run([PENDULUM] * 50)
+    assert time.perf_counter() - begin < 2.0
+    stopped = Deadline(np.inf)
+    stopped.stopped = True
+    assert Search(data, estimate, deadline=stopped).run([PENDULUM]) == []
