@@ -24,7 +24,8 @@ import torch
 from odefinder.network.model import count_parameters
 from odefinder.prior.batches import Batch
 from odefinder.training import loop
-from odefinder.training.loop import Report, Run
+from odefinder.training.loop import Run
+from odefinder.training.progress import Report
 from odefinder.training.settings import training_preset
 
 KEPT = 60  # last batches, that are repeated without drawing new ones

@@ -129,6 +129,9 @@ def train(
     device: Annotated[
         str | None, typer.Option(help="Such as cpu or cuda:1; by default a GPU if there is one.")
     ] = None,
+    weights: Annotated[
+        Path | None, typer.Option(help="Begin a new run with the weights of this file, not with random ones.")
+    ] = None,
     snapshots: Annotated[
         float | None, typer.Option(help="Keep the weights every so many minutes, as small files.")
     ] = None,
@@ -142,7 +145,8 @@ def train(
     """
     with _plain_errors():
         try:
-            from odefinder.training.loop import Report, Run
+            from odefinder.training.loop import Run
+            from odefinder.training.progress import Report
         except ModuleNotFoundError as missing:
             if (missing.name or "").split(".")[0] not in ("torch", "safetensors"):
                 raise
@@ -150,7 +154,7 @@ def train(
         from odefinder.training.reports import ProgressLine, Scalars
         from odefinder.training.settings import training_preset
 
-        run = Run(out, training_preset(preset), resume=resume, device=device)
+        run = Run(out, training_preset(preset), resume=resume, device=device, weights=weights)
         with ProgressLine(run.progress, minutes=minutes, steps=steps) as line, Scalars(out) as scalars:
 
             def report(news: Report) -> None:

@@ -13,7 +13,8 @@ import tests.networks  # noqa: F401 (one thread)
 from odefinder.errors import CheckpointError, SettingsError
 from odefinder.network import checkpoint
 from odefinder.training import loop
-from odefinder.training.loop import Report, Run
+from odefinder.training.loop import Run
+from odefinder.training.progress import Report
 from odefinder.training.settings import TrainingSettings, training_preset
 
 TINY = replace(training_preset("tiny"), batch_tokens=2_000)
@@ -235,3 +236,16 @@ def test_compiling_leaves_no_trace(tmp_path: Path) -> None:
     run._compile_shapes()
     assert all(parameter.grad is None for parameter in run.network.parameters())
     assert all(torch.equal(tensor, before[name]) for name, tensor in run.network.state_dict().items())
+
+
+def test_a_run_may_begin_with_weights(tmp_path: Path) -> None:
+    first = begin(tmp_path / "first")
+    first.train(steps=2)
+    weights = tmp_path / "weights.safetensors"
+    checkpoint.save_weights(weights, first.plain_network(), int8=False)
+    second = Run(tmp_path / "second", TINY, resume=False, device="cpu", weights=weights)
+    assert second.progress.step == 0
+    expected = checkpoint.load_network(weights).state_dict()
+    assert all(torch.equal(tensor, expected[name]) for name, tensor in second.network.state_dict().items())
+    with pytest.raises(SettingsError, match="another network than the preset 'default'"):
+        Run(tmp_path / "third", training_preset("default"), resume=False, device="cpu", weights=weights)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from odefinder.training.loop import Progress, Report
+from odefinder.training.progress import Progress, Report
 from odefinder.training.reports import ProgressLine, Scalars
 
 

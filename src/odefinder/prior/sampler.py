@@ -7,68 +7,34 @@ filters: what is accepted is distributed as the preset says, whatever is rejecte
 
 from __future__ import annotations
 
-import math
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from odefinder.canonical import canonicalise, make_pool
+from odefinder.canonical import make_pool
 from odefinder.compiled import compiled
-from odefinder.corruption import RHO_MAX, SIGMA_MAX, add_noise, keep_points
+from odefinder.corruption import RHO_MAX, SIGMA_MAX
 from odefinder.errors import SettingsError
 from odefinder.prior.draft import assemble, clear, make_draft
 from odefinder.prior.examples import (
     ACCEPTED,
-    CONSTANT,
-    DISCONNECTED,
     MAX_POINTS,
-    MAX_PROGRAM,
     MAX_TOKENS,
     MAX_TRAJECTORIES,
-    MONOTONE,
     NO_TARGET,
-    QUIET,
-    STATIONARY,
-    UNDERSAMPLED,
     Example,
     Examples,
 )
-from odefinder.prior.families import (
-    GROWTH,
-    INTERACTIONS,
-    PHASES,
-    REACTIONS,
-    REGULATION,
-    TREES,
-    WAVES,
-    draw_family,
-)
-from odefinder.prior.filters import (
-    OSCILLATES,
-    has_constant,
-    is_connected,
-    is_stationary,
-    is_undersampled,
-    most_turns,
-    settling_row,
-)
+from odefinder.prior.families import TREES, draw_family
+from odefinder.prior.observing import draw_trajectory, observe, points_before_dropping, rescale, write_target
 from odefinder.prior.presets import Prior
 from odefinder.prior.trees import random_tree
 from odefinder.program import Ops, Values
-from odefinder.randomness import (
-    Stream,
-    chance,
-    integer,
-    log_uniform,
-    normal,
-    pick,
-    seed_stream,
-    uniform,
-)
-from odefinder.scaling import T_END, T_START, change_units
-from odefinder.solver import Workspace, solve, workspace
-from odefinder.tokens import MAX_DIMENSION, Layout, encode_program
+from odefinder.randomness import Stream, chance, integer, log_uniform, pick, seed_stream, uniform
+from odefinder.scaling import T_END, T_START
+from odefinder.solver import Workspace, workspace
+from odefinder.tokens import MAX_DIMENSION, Layout
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -78,8 +44,6 @@ MAX_RAW = 2048  # nodes of a system as drawn
 MAX_DENSE = 512  # points of one trajectory before subsampling
 FAMILY_PATIENCE = 400  # tries before another family is drawn
 MAX_TRIES = 20_000  # systems drawn for one example before giving up
-SETTLES_EARLY = 0.4  # share of the time span before which a trajectory should not have arrived
-START_PATIENCE = 8  # tries for another trajectory of an accepted system
 SIBLING_PATIENCE = 12  # tries for another example of an accepted system
 
 
@@ -123,163 +87,6 @@ def draw_system(
             return -1
         n += random_tree(s, prior.tree, dimension, scratch_ops, scratch_values, ops[n:], values[n:])
     return n
-
-
-@compiled
-def draw_start(s: Stream, varied: bool, family: int, out: Floats) -> None:
-    """Initial values: N(0, 1) as in the paper, or such as suit the family."""
-    if not varied:
-        for j in range(len(out)):
-            out[j] = normal(s)
-        return
-    positive = family in (REACTIONS, INTERACTIONS, REGULATION, GROWTH) or chance(s, 0.35)
-    scale = log_uniform(s, 0.3, 5.0)
-    for j in range(len(out)):
-        if family in (PHASES, WAVES) and not positive:
-            out[j] = math.pi * (2.0 * uniform(s) - 1.0)
-        elif positive:
-            out[j] = scale * log_uniform(s, 0.05, 3.0)
-        else:
-            out[j] = scale * normal(s)
-        if chance(s, 0.04):
-            out[j] = 0.0
-
-
-@compiled
-def judge(s: Stream, prior: Prior, ops: Ops, values: Values, n: int, x: Floats) -> int:
-    """ACCEPTED, or the reason to reject a system by its first trajectory."""
-    if is_stationary(x, prior.still, prior.still_relative) and chance(s, prior.drop_stationary):
-        return STATIONARY
-    if prior.drop_constant > 0.0 and has_constant(x, 1e-4) and chance(s, prior.drop_constant):
-        return CONSTANT
-    if prior.drop_undersampled > 0.0 and is_undersampled(x) and chance(s, prior.drop_undersampled):
-        return UNDERSAMPLED
-    if x.shape[1] > 1 and prior.drop_monotone > 0.0:
-        turns = most_turns(x)
-        if turns == 0 and chance(s, prior.drop_monotone):
-            return MONOTONE
-        if 0 < turns < OSCILLATES and chance(s, prior.drop_quiet):
-            return QUIET
-    unwanted = prior.drop_disconnected > 0.0 and chance(s, prior.drop_disconnected)
-    if unwanted and not is_connected(ops, values, n, x.shape[1]):
-        return DISCONNECTED
-    return ACCEPTED
-
-
-@compiled
-def points_before_dropping(kept: int, rho: float) -> int:
-    """The smallest number of points of which `kept` remain when int(rho * points) are dropped."""
-    n = kept
-    while n - int(rho * n) < kept:
-        n += 1
-    return n
-
-
-@compiled
-def observe(
-    s: Stream,
-    t: Floats,
-    x: Floats,
-    kept: int,
-    which: int,
-    from_zero: bool,
-    example: Example,
-    noisy: Floats,
-    indices: Ints,
-) -> None:
-    """Corrupt one clean trajectory and append what remains to the example; its times may begin at 0."""
-    noisy[: len(t)] = x
-    add_noise(noisy[: len(t)], example.sigma, s)
-    keep_points(len(t), kept, s, indices)
-    base = example.n_points
-    origin = t[indices[0]] if from_zero else 0.0
-    for i in range(kept):
-        example.times[base + i] = t[indices[i]] - origin
-        example.trajectory[base + i] = which
-        for j in range(x.shape[1]):
-            example.states[base + i, j] = noisy[indices[i], j]
-    for j in range(x.shape[1]):
-        example.starts[which, j] = x[indices[0], j]
-    example.n_points = base + kept
-
-
-@compiled
-def rescale(example: Example, dimension: int, factors: Floats) -> float:
-    """Bring what was observed to canonical units; writes the factors, returns the rate of time."""
-    n = example.n_points
-    duration = 0.0
-    factors[:] = 0.0
-    for i in range(n):
-        duration = max(duration, example.times[i])
-        for j in range(dimension):
-            factors[j] = max(factors[j], abs(example.states[i, j]))
-    for j in range(dimension):
-        if not factors[j] > 0.0:
-            factors[j] = 1.0
-    rate = (T_END - T_START) / duration
-    for i in range(n):
-        example.times[i] = T_START + rate * example.times[i]
-        for j in range(dimension):
-            example.states[i, j] /= factors[j]
-    for k in range(example.n_trajectories):
-        for j in range(dimension):
-            example.starts[k, j] /= factors[j]
-    return rate
-
-
-@compiled
-def write_target(
-    prior: Prior, ops: Ops, values: Values, n: int, factors: Floats, rate: float, layout: Layout,
-    max_tokens: int, pools: Records, example: Example,
-) -> bool:  # fmt: skip
-    """The system in the example's units as program and tokens; False if it does not fit."""
-    scaled_ops = np.empty(3 * n + 2 * len(factors) + 5, np.int8)
-    scaled_values = np.empty(len(scaled_ops))
-    if prior.canonical_units:
-        n = change_units(ops, values, n, factors, rate, scaled_ops, scaled_values)
-    else:
-        scaled_ops[:n] = ops[:n]
-        scaled_values[:n] = values[:n]
-    if prior.canonical_target:
-        n = canonicalise(pools, scaled_ops, scaled_values, n, True, example.ops, example.values)
-    elif n <= MAX_PROGRAM:
-        example.ops[:n] = scaled_ops[:n]
-        example.values[:n] = scaled_values[:n]
-    if n < 0 or n > MAX_PROGRAM:
-        return False
-    example.n_nodes = n
-    length = encode_program(example.ops, example.values, n, layout, example.tokens[:max_tokens])
-    example.n_tokens = length
-    return length > 0
-
-
-@compiled
-def draw_trajectory(
-    s: Stream, prior: Prior, family: int, ops: Ops, values: Values, n: int, t: Floats, first: bool,
-    work: Workspace, x: Floats,
-) -> int:  # fmt: skip
-    """Integrate from a random start; ACCEPTED or what went wrong.
-
-    The first trajectory of a system decides on its fate and on the time span, which is written into t; later
-    ones have several tries for a start from which something happens.
-    """
-    x0 = np.empty(x.shape[1])
-    reason = ACCEPTED
-    for _ in range(1 if first else START_PATIENCE):
-        draw_start(s, prior.varied_starts, family, x0)
-        reason = solve(ops, values, n, x0, t, prior.rtol, prior.atol, prior.max_steps, prior.bound, work, x)
-        if reason == ACCEPTED and (first or prior.drop_constant == 0.0 or not has_constant(x, 1e-4)):
-            break
-    if not first or reason != ACCEPTED:
-        return reason
-    settled = settling_row(x)
-    if prior.fit_horizon and 0 < settled < SETTLES_EARLY * len(t):
-        longer = 1.2 + 1.8 * uniform(s)
-        t[:] = t[0] + (t - t[0]) * (longer * settled / (len(t) - 1))
-        reason = solve(ops, values, n, x0, t, prior.rtol, prior.atol, prior.max_steps, prior.bound, work, x)
-        if reason != ACCEPTED:
-            return reason
-    return judge(s, prior, ops, values, n, x)
 
 
 @compiled

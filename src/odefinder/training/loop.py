@@ -11,12 +11,10 @@ from __future__ import annotations
 import json
 import math
 import os
-import signal
 import time
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
-from types import FrameType, TracebackType
 from typing import Any
 
 import torch
@@ -33,8 +31,10 @@ from odefinder.tokens import Vocabulary
 from odefinder.training.average import WeightAverage
 from odefinder.training.compilation import compile_layers, empty_batch
 from odefinder.training.feed import Feed
+from odefinder.training.interrupt import Interrupt
 from odefinder.training.optimizer import Optimizer, learning_rate
 from odefinder.training.processes import Processes
+from odefinder.training.progress import Meter, Progress, Report
 from odefinder.training.settings import TrainingSettings
 
 SAVE_EVERY = 150.0  # seconds: what a kill -9 may cost
@@ -44,31 +44,19 @@ CPU_TOKENS = 4_000  # worked off at once on a CPU, about 2.5 GB with the default
 MAY_CHANGE = {"threads", "compile", "learning_rate", "warmup", "decay", "clip"}
 
 
-@dataclass(frozen=True)
-class Progress:
-    """Counters of a run over all its slices."""
-
-    step: int = 0
-    examples: int = 0
-    minutes: float = 0.0
-
-
-@dataclass(frozen=True)
-class Report:
-    """What the loop tells while it runs."""
-
-    progress: Progress
-    share: float  # of the plan
-    loss: float
-    rate: float
-    examples_per_second: float
-    waiting: float  # share of the time spent waiting for data
-
-
 class Run:
     """A network in training: one folder, resumable."""
 
-    def __init__(self, folder: Path, settings: TrainingSettings, *, resume: bool, device: str | None = None):
+    def __init__(
+        self,
+        folder: Path,
+        settings: TrainingSettings,
+        *,
+        resume: bool,
+        device: str | None = None,
+        weights: Path | None = None,
+    ):
+        """weights: a file whose weights a new run begins with, in place of random ones."""
         if folder.exists() and not folder.is_dir():
             raise SettingsError(f"{folder} is a file; give --out a folder for the run")
         self.folder = folder
@@ -90,7 +78,9 @@ class Run:
             self._go_on(head)
         else:
             torch.manual_seed(settings.seed)
-            self.network = Network(network_preset(settings.network))
+            self.network = (
+                Network(network_preset(settings.network)) if weights is None else _begun(weights, settings)
+            )
         if settings.lengths[-1] > self.network.settings.max_length:
             raise SettingsError(
                 f"the network writes at most {self.network.settings.max_length} tokens, the targets have up "
@@ -220,7 +210,7 @@ class Run:
         self.processes.join(self.device)
         self.network.train()
         log_path = self.folder / "log.jsonl" if self.processes.first else Path(os.devnull)
-        with self._stream() as stream, log_path.open("a") as log, _Interrupt() as interrupt:
+        with self._stream() as stream, log_path.open("a") as log, Interrupt() as interrupt:
             self._compile_shapes()  # while the first examples are drawn
             meter, start = Meter(), time.perf_counter()
             logged = saved = kept = 0.0  # seconds since the start
@@ -325,34 +315,15 @@ class Run:
         return tensor
 
 
-class Meter:
-    """Averages since the last report."""
-
-    def __init__(self) -> None:
-        self.since = time.perf_counter()
-        self._losses: list[Tensor] = []
-        self._examples, self._waited = 0, 0.0
-
-    def waits_for(self, stream: BatchStream | Feed) -> Batch:
-        """The next batch; the time until it is there counts as waiting."""
-        before = time.perf_counter()
-        batch = next(stream)
-        self._waited += time.perf_counter() - before
-        return batch
-
-    def add(self, loss: Tensor, examples: int) -> None:
-        """Count a step."""
-        self._losses.append(loss)
-        self._examples += examples
-
-    def report(self, progress: Progress, share: float, rate: float) -> Report:
-        """The averages, which begin anew."""
-        loss = torch.stack(self._losses).mean().item()  # waits for the device
-        seconds = time.perf_counter() - self.since
-        news = Report(progress, share, loss, rate, self._examples / seconds, self._waited / seconds)
-        self.since = time.perf_counter()
-        self._losses, self._examples, self._waited = [], 0, 0.0
-        return news
+def _begun(weights: Path, settings: TrainingSettings) -> Network:
+    """The network of a file, if it is the one that the settings name."""
+    network = checkpoint.load_network(weights)
+    if network.settings != network_preset(settings.network):
+        raise SettingsError(
+            f"{weights} holds another network than the preset {settings.network!r} describes; choose the "
+            "preset that it was trained with"
+        )
+    return network
 
 
 def chosen_device(name: str | None, number: int = 0) -> torch.device:
@@ -366,30 +337,3 @@ def chosen_device(name: str | None, number: int = 0) -> torch.device:
             f"torch cannot use the device {name!r} here ({str(error).splitlines()[0]}); choose cpu, or leave "
             "the device out"
         ) from error
-
-
-class _Interrupt:
-    """The first Ctrl-C or SIGTERM ends the run after the current step, with its checkpoint saved."""
-
-    def __init__(self) -> None:
-        self.asked = False
-        self._before: dict[signal.Signals, Any] = {}
-
-    def __enter__(self) -> _Interrupt:
-        try:
-            for number in (signal.SIGINT, signal.SIGTERM):
-                self._before[number] = signal.signal(number, self._ask)
-        except ValueError:  # not the main thread: whoever runs us handles signals
-            pass
-        return self
-
-    def _ask(self, number: int, frame: FrameType | None) -> None:
-        if self.asked:
-            raise KeyboardInterrupt
-        self.asked = True
-
-    def __exit__(
-        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        for number, handler in self._before.items():
-            signal.signal(number, handler)

@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.live import Live
 from rich.text import Text
 
-from odefinder.training.loop import Progress, Report
+from odefinder.training.progress import Progress, Report
 
 if TYPE_CHECKING:
     from torch.utils.tensorboard import SummaryWriter
