@@ -1,4 +1,4 @@
-# make demo   shows what the package can do, on a fresh machine with Python 3.11 or newer
+# make demo   fits real data, prints the equations and draws demo.png, on a machine with Python 3.11 or newer
 # make test   lints, checks types and runs the tests
 #
 # Both make the environment they need in $(VENV), and install again only when the requirements change.
@@ -12,7 +12,7 @@ PIP := $(BIN)/python -m pip --quiet --quiet --disable-pip-version-check
 .DEFAULT_GOAL := demo
 
 demo: $(VENV)/.demo
-	$(BIN)/python examples/first_steps.py
+	$(BIN)/odefinder demo --out demo.png
 
 test: $(VENV)/.test
 	$(BIN)/ruff check .

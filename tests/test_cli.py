@@ -55,7 +55,7 @@ def test_generate_prints_statistics_and_resumes(tmp_path: Path) -> None:
 )
 def test_our_errors_are_one_plain_message(tmp_path: Path, arguments: list[str], message: str) -> None:
     result = invoke("generate", "--out", str(tmp_path), *arguments)
-    assert result.exit_code == 2
+    assert result.exit_code == 1
     assert result.stderr.startswith(message)
     assert len(result.stderr.splitlines()) == 1
 
@@ -79,7 +79,7 @@ def test_train_and_resume(tmp_path: Path) -> None:
     assert re.search(r"100%  step 2 .* loss \d\.\d+ .* examples/s  waiting .* 0\.0 min left", result.stderr)
     assert {path.name for path in out.iterdir()} == {"checkpoint.safetensors", "log.jsonl", "tensorboard"}
     again = invoke(*tiny, "--steps", "2", "--plan", "4")
-    assert again.exit_code == 2
+    assert again.exit_code == 1
     assert again.stderr.startswith(f"odefinder: {out} holds a run already; give --resume to go on")
     resumed = invoke(*tiny, "--steps", "2", "--plan", "4", "--resume")
     assert "Trained 4 steps" in resumed.stdout
@@ -97,7 +97,7 @@ def test_train_and_resume(tmp_path: Path) -> None:
 )
 def test_errors_of_train(tmp_path: Path, arguments: list[str], message: str) -> None:
     result = invoke("train", "--preset", "tiny", "--out", str(tmp_path / "run"), *arguments)
-    assert result.exit_code == 2
+    assert result.exit_code == 1
     assert result.stderr.startswith(message)
     assert len(result.stderr.splitlines()) == 1
     assert not (tmp_path / "run").exists()
@@ -123,7 +123,7 @@ def test_training_without_torch_names_the_extra(tmp_path: Path) -> None:
     code = "import sys; sys.modules['torch'] = None; from odefinder.cli import main; main()"
     command = [sys.executable, "-c", code, "train", "--out", tmp_path, "--steps", "1"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 2
+    assert done.returncode == 1
     assert done.stderr.strip() == (
         "odefinder: training needs an optional dependency: pip install 'odefinder[train]'"
     )
@@ -136,7 +136,7 @@ def test_the_command_itself(tmp_path: Path) -> None:
     assert "20 examples in 1 shards" in done.stdout
     assert "20/20" in done.stderr
     wrong = subprocess.run([*command, "--seed", "1"], capture_output=True, text=True, check=False)
-    assert wrong.returncode == 2
+    assert wrong.returncode == 1
     assert "seed is 0 there, 1 here" in wrong.stderr
     assert "Traceback" not in wrong.stderr
 

@@ -1,11 +1,15 @@
 """Every example runs, and says what it should; that of the README, too."""
 
+import ast
+import inspect
 import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+
+from odefinder import ODEFormer
 
 ROOT = Path(__file__).parents[1]
 EXAMPLES = ROOT / "examples"
@@ -20,17 +24,28 @@ def run(name: str, folder: Path) -> str:
     return done.stdout
 
 
-def test_first_steps(tmp_path: Path):
-    output = run("first_steps.py", tmp_path)
-    assert "rabbits' = 1.1*rabbits - 0.4*rabbits*foxes" in output
-    assert "\\dot{" in output
-    assert "Compiling once" in output
-    assert output.count("Family ") == 3
-    assert (tmp_path / "demo.png").read_bytes().startswith(b"\x89PNG")
+EXPECTED = {
+    "custom_operators.py": ["Polynomials:", "From a guess", "velocity' = "],
+    "exports.py": ["\\dot{x}", "def f(t, x):", "SciPy, at t = 30: "],
+    "lynx_and_hare.py": ["21 points of hare, lynx", ">>>>", "Five years on from 1920"],
+    "noisy_csv.py": ["8 of 160 values are missing", "truth:  ODESystem"],
+    "own_system.py": ["noise 0%: S' = -0.9*S*I; I' = 0.9*S*I - 0.3*I", "noise 5%"],
+    "several_trajectories.py": ["150 points of x in 3 trajectories", "alone: "],
+    "systems_and_prior.py": ["rabbits' = 1.1*rabbits - 0.4*rabbits*foxes", "\\dot{", "Family "],
+}
+
+
+@pytest.mark.parametrize("name", EXPECTED)
+def test_examples(name: str, tmp_path: Path):
+    output = run(name, tmp_path)
+    for text in EXPECTED[name]:
+        assert text in output
+    for figure in tmp_path.glob("*.png"):
+        assert figure.read_bytes().startswith(b"\x89PNG")
 
 
 def test_no_example_is_forgotten():
-    assert [path.name for path in sorted(EXAMPLES.glob("*.py"))] == ["first_steps.py"]
+    assert [path.name for path in sorted(EXAMPLES.glob("*.py"))] == list(EXPECTED)
 
 
 def test_the_readme_prints_what_it_says(capsys: pytest.CaptureFixture[str]):
@@ -38,3 +53,13 @@ def test_the_readme_prints_what_it_says(capsys: pytest.CaptureFixture[str]):
     ((code, output),) = re.findall(r"```python\n(.*?)```\n\nprints\n\n```\n(.*?)```", text, re.DOTALL)
     exec(code, {})
     assert capsys.readouterr().out == output
+
+
+def test_the_readme_lists_every_parameter_with_its_default():
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    (block,) = re.findall(r"```python\nODEFormer\(\n(.*?)\)\n```", text, re.DOTALL)
+    listed = dict(re.findall(r"^    (\w+)=(.*?),  +# ", block, re.MULTILINE))
+    signature = inspect.signature(ODEFormer).parameters.values()
+    assert {name: ast.literal_eval(value) for name, value in listed.items()} == {
+        parameter.name: parameter.default for parameter in signature
+    }

@@ -10,19 +10,27 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from odefinder.corruption import corrupt
+    from odefinder.data import Dataset, read, sample
+    from odefinder.estimator import ODEFormer
     from odefinder.prior.generation import generate
     from odefinder.program import Program
     from odefinder.system import ODESystem
 
     __version__: str
 
-__all__ = ["ODESystem", "Program", "__version__", "corrupt", "generate"]
+__all__ = [
+    "Dataset", "ODEFormer", "ODESystem", "Program", "__version__", "corrupt", "generate", "read", "sample",
+]  # fmt: skip
 
 _HOME = {
+    "Dataset": "odefinder.data",
+    "ODEFormer": "odefinder.estimator",
     "ODESystem": "odefinder.system",
     "Program": "odefinder.program",
     "corrupt": "odefinder.corruption",
     "generate": "odefinder.prior.generation",
+    "read": "odefinder.data",
+    "sample": "odefinder.data",
 }
 
 

@@ -26,3 +26,7 @@ class MissingExtraError(OdefinderError, ImportError):
 
     def __init__(self, what: str, extra: str):
         super().__init__(f"{what} needs an optional dependency: pip install 'odefinder[{extra}]'")
+
+
+class NoSystemError(OdefinderError, RuntimeError):
+    """A fit that ended without any system."""

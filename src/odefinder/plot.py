@@ -126,6 +126,11 @@ def summary_figure(
 @_styled
 def save(figure: Any, path: str | Path, dpi: int = 160) -> None:
     """Write a figure; the ending of the path says how."""
+    figure.savefig(check_path(path), dpi=dpi, facecolor="white")
+
+
+def check_path(path: str | Path) -> Path:
+    """The path, if a figure can be written there."""
     path = Path(path)
     if path.suffix.lower() not in ENDINGS:
         raise SettingsError(
@@ -133,7 +138,7 @@ def save(figure: Any, path: str | Path, dpi: int = 160) -> None:
         )
     if not path.parent.is_dir():
         raise SettingsError(f"there is no folder {path.parent}; make it first")
-    figure.savefig(path, dpi=dpi, facecolor="white")
+    return path
 
 
 # ---------------------------------------------------------------------------------------- parts

@@ -27,6 +27,7 @@ from odefinder.network.onnx_runtime import OnnxRuntime
 from odefinder.network.runtime import Runtime
 from odefinder.network.torch_runtime import TorchRuntime
 from odefinder.number_words import PAD, number_ids
+from odefinder.prior.examples import MAX_TRAJECTORIES
 from odefinder.program import Program, check_system, concatenate
 from odefinder.scaling import T_END, T_START
 from odefinder.tokens import EOS, MAX_DIMENSION, Vocabulary
@@ -254,6 +255,14 @@ def test_too_many_points_are_thinned_out() -> None:
     assert points.shape[1] == trajectory.shape[1] == 200
     assert points[0, 0, 0] == T_START
     assert points[0, -1, 0] == pytest.approx(T_END)
+
+
+def test_too_many_trajectories_are_thinned_out() -> None:
+    bounds = np.arange(0, 901, 3)
+    data = Observations(np.tile([1.0, 2.0, 3.0], 300), np.arange(900.0)[:, None], bounds)
+    points, trajectory = network_points(data, small_network().settings)
+    assert sorted(set(trajectory[0].tolist())) == list(range(MAX_TRAJECTORIES))
+    assert points[0, :, 1].tolist() == [*range(3), *range(297, 300), *range(597, 600), *range(897, 900)]
 
 
 def encoded(programs: list[Program]) -> np.ndarray:

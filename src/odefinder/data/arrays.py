@@ -197,6 +197,8 @@ def _time_title(t: Any) -> str:
 def _plain_array(values: Any, what: str) -> Any:
     if isinstance(values, np.ma.MaskedArray) and values.dtype.kind in "biuf":
         values = np.where(np.ma.getmaskarray(values), np.nan, values.data.astype(np.float64))
+    if hasattr(values, "toarray"):
+        raise DataError(f"{what} is a sparse matrix, which is not supported; give {what}.toarray()")
     try:
         array = np.asarray(values)
     except Exception:  # anything may come from an object that poses as an array

@@ -27,7 +27,7 @@ from odefinder.inference.observations import Observations
 from odefinder.network.presets import NetworkSettings
 from odefinder.network.runtime import Floats, Ids, Runtime
 from odefinder.number_words import PAD, number_ids
-from odefinder.prior.examples import MAX_POINTS
+from odefinder.prior.examples import MAX_POINTS, MAX_TRAJECTORIES
 from odefinder.program import Program
 from odefinder.tokens import BOS, EOS, MAX_DIMENSION, Vocabulary
 
@@ -208,13 +208,16 @@ def log_probabilities(
 
 
 def network_points(data: Observations, network: NetworkSettings) -> tuple[NDArray[Any], NDArray[np.int8]]:
-    """What the network reads of data (1, P, ...); more points than it was trained on are thinned out."""
-    n, d = data.states.shape
-    chosen = np.unique(np.linspace(0, n - 1, min(n, MAX_POINTS)).astype(int))
+    """What the network reads of data (1, P, ...); what is more than it was trained on is thinned out."""
+    d, count = data.dimension, len(data.bounds) - 1
+    shown = np.unique(np.linspace(0, count - 1, min(count, MAX_TRAJECTORIES)).astype(int))
+    rows = np.concatenate([np.arange(data.bounds[k], data.bounds[k + 1]) for k in shown])
+    chosen = rows[np.unique(np.linspace(0, len(rows) - 1, min(len(rows), MAX_POINTS)).astype(int))]
     points = np.full((1, len(chosen), 1 + MAX_DIMENSION), np.nan)
     points[0, :, 0] = data.times[chosen]
     points[0, :, 1 : 1 + d] = data.states[chosen]
-    trajectory = (np.searchsorted(data.bounds, chosen, side="right") - 1).astype(np.int8)
+    own = np.searchsorted(data.bounds, chosen, side="right") - 1
+    trajectory = np.searchsorted(shown, own).astype(np.int8)
     if network.embedder == "tokens":
         return number_ids(points, allow_missing=True), trajectory[None]
     return points.astype(np.float32), trajectory[None]

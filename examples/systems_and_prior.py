@@ -1,6 +1,6 @@
-"""First steps: equations from text, their trajectories, and random systems from the prior.
+"""Below the surface: equations from text, their trajectories, and random systems from the prior.
 
-Run it with `make demo`, or `python examples/first_steps.py`.  Writes demo.png to the current folder.
+`python examples/systems_and_prior.py` writes systems_and_prior.png to the current folder.
 """
 
 import matplotlib as mpl
@@ -86,5 +86,5 @@ for axis, example in zip(axes[1:], examples, strict=True):
     axis.set_title(f"prior: {FAMILY_NAMES[example['family']]}")
 for axis in axes:
     axis.set_xlabel("t")
-figure.savefig("demo.png", dpi=110)
-print("\nWrote demo.png: the simulated data and the first trajectory of each random system.")
+figure.savefig("systems_and_prior.png", dpi=110)
+print("\nWrote systems_and_prior.png: the simulated data and the first trajectory of each random system.")

@@ -1,0 +1,74 @@
+"""What commands print of a result: a coloured table in a terminal, plain text or JSON in a pipe."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from odefinder.estimator import ODEFormer
+
+
+def print_result(model: ODEFormer, every: bool = False) -> None:
+    """The chosen system, the others, and the notes."""
+    from rich.console import Console
+
+    from odefinder.table import SHOWN, as_text
+
+    console = Console(highlight=False)
+    limit = None if every else SHOWN
+    if console.is_terminal:
+        _print_pretty(console, model, limit)
+    else:
+        typer.echo(as_text(model.dataset_, model._fitted(), model.chosen_, limit=limit))
+        for note in model.notes_:
+            typer.echo(f"note: {note}", err=True)
+
+
+def _print_pretty(console: Any, model: ODEFormer, limit: int | None) -> None:
+    from rich import box
+    from rich.panel import Panel
+    from rich.table import Table
+    from rich.text import Text
+
+    from odefinder.table import HEADER, rows, share
+
+    chosen = model._fitted()[model.chosen_]
+    console.print(Text(str(model.dataset_), style="dim"))
+    facts = f"R2 {share(chosen.r2)}, complexity {chosen.system.complexity}, weight {chosen.weight:.2f}"
+    console.print(
+        Panel(Text(str(chosen.system), style="bold"), subtitle=facts, box=box.ROUNDED, expand=False)
+    )
+    grid = Table(box=box.SIMPLE, pad_edge=False, header_style="dim")
+    for name in HEADER:
+        words = name in ("", "source", "system")
+        grid.add_column(name, justify="left" if words else "right", no_wrap=name != "system")
+    cells = rows(model._fitted(), model.chosen_, limit)
+    for row in cells:
+        grid.add_row(*map(Text, row), style="green" if row[0] else "")
+    console.print(grid)
+    hidden = len(model._fitted()) - len(cells)
+    if hidden:
+        console.print(Text(f"and {hidden} more: --all shows them", style="dim"))
+    for note in model.notes_:
+        console.print(Text(f"- {note}", style="yellow"))
+
+
+def as_json(model: ODEFormer) -> str:
+    """The result for other programs."""
+    from odefinder.inference.find import Outcome
+    from odefinder.model_file import Saved, as_dict
+
+    outcome = Outcome(model._fitted(), model.noise_, model.notes_)
+    content = as_dict(Saved({}, model.dataset_, outcome, model.chosen_))
+    chosen = content["systems"][model.chosen_]
+    result = {
+        "variables": list(model.dataset_.variables),
+        "equations": chosen["system"]["equations"],
+        "latex": model.latex(),
+        **{name: chosen[name] for name in ("complexity", "r2", "weight", "starts")},
+        **{name: content[name] for name in ("noise", "notes", "chosen", "systems")},
+    }
+    return json.dumps(result, ensure_ascii=False, allow_nan=False, indent=1)

@@ -1,0 +1,78 @@
+"""`odefinder simulate`: the trajectory of a saved result."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from odefinder.commands.exits import plain_errors
+from odefinder.errors import DataError, SettingsError
+
+if TYPE_CHECKING:
+    from odefinder.system import ODESystem
+
+
+def simulate(
+    model: Annotated[Path, typer.Argument(help="What odefinder fit --save wrote.")],
+    x0: Annotated[
+        str | None,
+        typer.Option(help="Initial values, such as 30,4 or hare=30,lynx=4; by default the fitted ones."),
+    ] = None,
+    t_start: Annotated[
+        float | None, typer.Option(help="The time of the initial values; by default that of the data.")
+    ] = None,
+    t_end: Annotated[float | None, typer.Option(help="The last time; by default that of the data.")] = None,
+    points: Annotated[int, typer.Option(help="Number of points.", min=2)] = 200,
+    row: Annotated[int | None, typer.Option(help="Another row of the table than the chosen one.")] = None,
+    out: Annotated[Path | None, typer.Option(help="A CSV file; by default it is printed.")] = None,
+) -> None:
+    """Simulate a saved result and write the trajectory as CSV."""
+    with plain_errors():
+        import numpy as np
+        import pandas as pd
+
+        from odefinder.estimator import ODEFormer
+
+        fitted = ODEFormer.load(model)
+        if row is not None:
+            fitted.choose(row)
+        observed = fitted.dataset_.times[0]
+        begin = float(observed[0]) if t_start is None else t_start
+        end = float(observed[-1]) if t_end is None else t_end
+        if not end > begin:
+            raise SettingsError(f"the last time, {end:g}, must be after the first, {begin:g}: change --t-end")
+        times = np.linspace(begin, end, points)
+        start = fitted.starts_[0] if x0 is None else _initial_values(x0, fitted.system_)
+        states = fitted.system_.simulate(start, times)
+        frame = pd.DataFrame(states, columns=list(fitted.system_.variables))
+        clock = fitted.dataset_.clock.name
+        frame.insert(0, clock if clock not in frame else "time", times)
+        text = frame.to_csv(index=False, float_format="%.10g")
+        if out is None:
+            typer.echo(text, nl=False)
+            return
+        try:
+            out.write_text(text, encoding="utf-8")
+        except OSError as error:
+            raise DataError(f"cannot write {out}: {error.strerror or error}") from None
+        typer.echo(f"Wrote {points} points to {out}.", err=True)
+
+
+def _initial_values(text: str, system: ODESystem) -> list[float]:
+    """`30,4` in the order of the variables, or `lynx=4,hare=30`."""
+    names = system.variables
+    pairs = [part.partition("=") for part in text.split(",")]
+    try:
+        if not any(equals for _, equals, _ in pairs):
+            values = [float(number) for number, _, _ in pairs]
+        else:
+            by_name = {name.strip(): float(number) for name, _, number in pairs}
+            values = [by_name.pop(name) for name in names] if set(by_name) == set(names) else []
+    except ValueError:
+        values = []
+    if len(values) != len(names):
+        example = ",".join(f"{name}=1" for name in names)
+        raise SettingsError(f"--x0 {text} is not understood; give a number for every variable: {example}")
+    return values

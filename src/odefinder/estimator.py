@@ -1,0 +1,349 @@
+"""ODEFormer: the estimator that people use, in the manner of scikit-learn.
+
+It validates what it is given, hands it to `inference.find`, and keeps what came back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Sequence
+from numbers import Integral, Real
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike
+from sklearn import exceptions
+from sklearn.base import BaseEstimator, clone
+
+from odefinder import model_file, table
+from odefinder.data import Dataset, from_arrays
+from odefinder.data.dataset import Floats
+from odefinder.errors import ExpressionError, OdefinderError, SettingsError
+from odefinder.inference.decode import Decoding
+from odefinder.inference.find import Explanation, Finding, Outcome, find, variance_weighted_r2
+from odefinder.inference.states import estimate_states
+from odefinder.operators import allowed_operators
+from odefinder.program import Program
+from odefinder.progress import stage_line
+from odefinder.system import ODESystem
+
+RUNTIMES = ("onnx", "torch")
+Guess = str | ODESystem | dict[str, str]
+
+
+class NotFittedError(OdefinderError, exceptions.NotFittedError):
+    """A result that is asked for before there is one."""
+
+
+class ODEFormer(BaseEstimator):
+    """Finds the system of ordinary differential equations behind observed trajectories.
+
+    >>> model = ODEFormer().fit(X, t)  # doctest: +SKIP
+    >>> print(model)                   # all systems that were found, the chosen one marked
+    >>> model.system_                  # the chosen one
+
+    Parameters
+    ----------
+    time_budget : seconds that a fit may take, compilation on the first run of a machine left out.
+    random_state : a whole number gives the same result every time; None, another one each time.
+    samples : systems drawn from the network; more are slower and find more.
+    temperature : how adventurous the network is: 0.1 repeats its favourites, 1 draws as it was trained.
+    operators : names of the functions and powers that may occur, such as ["sin", "pow2", "inv"] (sums and
+        products always may), or None for all: see `odefinder.operators`.
+    guess : equations to start from, as text ("x' = -x; y' = x*y"), an ODESystem, or a list of such systems.
+    network : whether the network proposes systems.
+    sparse : whether sparse regression proposes equations.
+    weights : the path of a network's weights; None for those that come with odefinder.
+    runtime : "onnx", or "torch" (pip install 'odefinder[train]'), which uses a GPU where there is one.
+    threads : of the network; on a busy machine more are slower.
+    progress : whether to show what is going on, on the standard error stream.
+
+    Attributes
+    ----------
+    equations_ : DataFrame with one row a system, best first: complexity, r2, criterion (smaller is better),
+        weight (how well it is supported relative to the others; all sum to 1), source, system.
+    system_ : the chosen ODESystem, by default the first of them; `choose` takes another.
+    starts_ : its initial values, (trajectories, variables), estimated where the data are noisy.
+    noise_ : standard deviation of the measurement errors of each variable, as estimated from the data.
+    notes_ : sentences about the data and the result that are worth knowing.
+    dataset_ : the data as they were understood.
+    """
+
+    dataset_: Dataset
+    system_: ODESystem
+    starts_: Floats
+    chosen_: int
+
+    def __init__(
+        self,
+        time_budget: float = 10.0,
+        random_state: int | np.random.RandomState | np.random.Generator | None = 0,
+        samples: int = 50,
+        temperature: float = 0.7,
+        operators: Iterable[str] | None = None,
+        guess: Guess | Sequence[Guess] | None = None,
+        network: bool = True,
+        sparse: bool = True,
+        weights: str | Path | None = None,
+        runtime: str = "onnx",
+        threads: int = 1,
+        progress: bool = False,
+    ):
+        self.time_budget = time_budget
+        self.random_state = random_state
+        self.samples = samples
+        self.temperature = temperature
+        self.operators = operators
+        self.guess = guess
+        self.network = network
+        self.sparse = sparse
+        self.weights = weights
+        self.runtime = runtime
+        self.threads = threads
+        self.progress = progress
+
+    # ------------------------------------------------------------------------------------ fitting
+
+    def fit(
+        self,
+        X: Any,
+        t: Any = None,
+        *,
+        variables: Sequence[Hashable] | None = None,
+        trajectory: Hashable | None = None,
+    ) -> ODEFormer:
+        """Find the systems behind trajectories; Ctrl-C ends the search with the best so far.
+
+        X is an array (points, variables), a DataFrame, a mapping name -> values, a list of these (one a
+        trajectory), or a Dataset, such as `odefinder.data.read("file.csv")`.  t has the times, or the name
+        of the column that has them.  NaN is a missing value.  `variables` names the columns of an array, or
+        chooses those of a DataFrame; `trajectory` is the column that tells its trajectories apart.
+        """
+        dataset = _dataset(X, t, variables, trajectory)
+        how = self._finding(dataset)
+        with stage_line(bool(self.progress), how.time_budget) as report:
+            outcome = find(dataset, how, report)
+        return self._keep(dataset, outcome)
+
+    def fit_many(
+        self, datasets: Iterable[Any], n_jobs: int | None = None, backend: str | None = None
+    ) -> list[ODEFormer]:
+        """One fitted copy of this estimator for each dataset: what `fit` takes as X, or a pair (X, t).
+
+        It runs in parallel through joblib, whose back-ends (`loky`, `threading`, `dask`, `ray`) go by name.
+        Where a fit fails, its copy has the error as `error_`, and the others are not touched.
+        """
+        import joblib
+
+        try:
+            parallel = joblib.Parallel(n_jobs=n_jobs, backend=backend)
+        except (ValueError, ImportError) as problem:
+            raise SettingsError(f"joblib does not know the back-end {backend!r}: {problem}") from None
+        return list(parallel(joblib.delayed(_fit_one)(clone(self), one) for one in datasets))
+
+    def _finding(self, dataset: Dataset) -> Finding:
+        """The parameters, checked."""
+        budget, samples = self.time_budget, self.samples
+        if not isinstance(budget, Real) or not float(budget) > 0.0:
+            raise SettingsError(f"time_budget is a number of seconds above 0, not {budget!r}")
+        if not isinstance(samples, Integral) or samples < 1:
+            raise SettingsError(f"samples is a whole number, 1 or more, not {samples!r}")
+        if not isinstance(self.temperature, Real) or not 0.0 < float(self.temperature) < np.inf:
+            raise SettingsError(f"temperature is a number above 0, not {self.temperature!r}")
+        if self.runtime not in RUNTIMES:
+            raise SettingsError(f"runtime is one of {', '.join(RUNTIMES)}, not {self.runtime!r}")
+        if not isinstance(self.threads, Integral) or self.threads < 1:
+            raise SettingsError(f"threads is a whole number, 1 or more, not {self.threads!r}")
+        operators = allowed_operators(self.operators)
+        decoding = Decoding(int(samples), float(self.temperature), _seed(self.random_state), None, operators)
+        return Finding(
+            time_budget=float(budget),
+            decoding=decoding,
+            operators=operators,
+            guesses=_guesses(self.guess, dataset.variables),
+            network=bool(self.network),
+            sparse=bool(self.sparse),
+            weights=None if self.weights is None else Path(self.weights),
+            runtime=self.runtime,
+            threads=int(self.threads),
+        )
+
+    def _keep(self, dataset: Dataset, outcome: Outcome) -> ODEFormer:
+        """Take over what was found."""
+        self.dataset_ = dataset
+        self.noise_ = outcome.noise
+        self.notes_ = [*dataset.notes, *outcome.notes]
+        self.n_features_in_ = dataset.dimension
+        self._explanations = outcome.explanations
+        self.equations_ = pd.DataFrame(
+            {
+                "complexity": [one.system.complexity for one in outcome.explanations],
+                "r2": [one.r2 for one in outcome.explanations],
+                "criterion": [one.criterion for one in outcome.explanations],
+                "weight": [one.weight for one in outcome.explanations],
+                "source": [one.source for one in outcome.explanations],
+                "system": [one.system for one in outcome.explanations],
+            }
+        )
+        return self.choose(0)
+
+    # ------------------------------------------------------------------------------------ results
+
+    def choose(self, row: int) -> ODEFormer:
+        """Take another row of `equations_` as the result."""
+        explanations = self._fitted()
+        if not isinstance(row, Integral) or not 0 <= row < len(explanations):
+            raise SettingsError(
+                f"there is no row {row!r} in equations_; choose one from 0 to {len(explanations) - 1}"
+            )
+        self.chosen_ = int(row)
+        self.system_, self.starts_ = explanations[row].system, explanations[row].starts
+        return self
+
+    def simulate(self, x0: ArrayLike | None = None, t: ArrayLike | None = None) -> Floats:
+        """The trajectory (points, variables) of the chosen system at the times t, from x0 at t[0].
+
+        Without x0 and t they are those of the first observed trajectory.
+        """
+        self._fitted()
+        return self.system_.simulate(
+            self.starts_[0] if x0 is None else x0, self.dataset_.times[0] if t is None else t
+        )
+
+    def score(self, X: Any, t: Any = None) -> float:
+        """R2 of the chosen system's trajectories, weighted by variance; -inf where one blows up.
+
+        They begin at the first values of the data, or, where these are noisy or missing, at estimates.
+        """
+        self._fitted()
+        dataset = _dataset(X, t)
+        if dataset.dimension != self.system_.dimension:
+            raise SettingsError(
+                f"the data have {dataset.dimension} variables ({', '.join(dataset.variables)}), the system "
+                f"has {self.system_.dimension} ({', '.join(self.system_.variables)}); give the same ones"
+            )
+        scaling = dataset.scaling()
+        starts = scaling.original_states(estimate_states(dataset.observations(scaling)).starts)
+        predicted = [
+            self.system_.simulate(start, times) for start, times in zip(starts, dataset.times, strict=True)
+        ]
+        return variance_weighted_r2(np.concatenate(dataset.states), np.concatenate(predicted))
+
+    def latex(self, digits: int | None = 4) -> str:
+        """The chosen system as an `aligned` block for mathematics mode."""
+        self._fitted()
+        return self.system_.latex(digits)
+
+    def sympy(self) -> list[Any]:
+        """The right-hand sides of the chosen system as SymPy expressions."""
+        self._fitted()
+        return self.system_.sympy()
+
+    def plot(self, path: str | Path | None = None) -> Any:
+        """A figure of equations, data, trajectories, phase portrait and candidates; also to a file."""
+        from odefinder.plot import Front, save, summary_figure
+
+        self._fitted()
+        # On a logarithmic axis a fit with R2 = 1 would have no place.
+        errors = [max(1.0 - r2, 1e-12) for r2 in self.equations_["r2"]]
+        front = Front(self.equations_["complexity"].tolist(), errors, self.chosen_)
+        figure = summary_figure(self.dataset_, self.system_, self.starts_, front)
+        if path is not None:
+            save(figure, path)
+        return figure
+
+    def save(self, path: str | Path) -> None:
+        """Write the fitted estimator as JSON, for `ODEFormer.load` and `odefinder simulate`."""
+        explanations = self._fitted()
+        notes = self.notes_[len(self.dataset_.notes) :]
+        outcome = Outcome(explanations, self.noise_, notes)
+        model_file.write(path, model_file.Saved(self.get_params(), self.dataset_, outcome, self.chosen_))
+
+    @classmethod
+    def load(cls, path: str | Path) -> ODEFormer:
+        """The fitted estimator in a file that `save` wrote."""
+        saved = model_file.read(path)
+        known = set(cls._get_param_names())
+        model = cls(**{name: value for name, value in saved.parameters.items() if name in known})
+        return model._keep(saved.dataset, saved.outcome).choose(saved.chosen)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "equations_")
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.no_validation = True  # times are no target, and lists of trajectories no matrix
+        tags.input_tags.allow_nan = True
+        return tags
+
+    def __str__(self) -> str:
+        if not self.__sklearn_is_fitted__():
+            return super().__repr__()
+        return table.as_text(self.dataset_, self._explanations, self.chosen_, self.notes_)
+
+    def __repr__(self, N_CHAR_MAX: int = 700) -> str:
+        return str(self) if self.__sklearn_is_fitted__() else super().__repr__(N_CHAR_MAX)
+
+    def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
+        """In a notebook, the table."""
+        return {"text/plain": repr(self)}
+
+    def _fitted(self) -> list[Explanation]:
+        if not self.__sklearn_is_fitted__():
+            error = getattr(self, "error_", None)
+            raise NotFittedError(
+                f"this fit failed: {error}" if error else "this ODEFormer has no result yet; call fit(X, t)"
+            )
+        return self._explanations
+
+
+# ---------------------------------------------------------------------------------------- what was given
+
+
+def _fit_one(model: ODEFormer, data: Any) -> ODEFormer:
+    """Fit, or keep the error."""
+    try:
+        return model.fit(*data) if isinstance(data, tuple) and len(data) == 2 else model.fit(data)
+    except Exception as error:  # one bad dataset must not cost the results of all others
+        model.error_ = error
+        return model
+
+
+def _dataset(
+    X: Any, t: Any, variables: Sequence[Hashable] | None = None, trajectory: Hashable | None = None
+) -> Dataset:
+    if not isinstance(X, Dataset):
+        return from_arrays(X, t, variables, trajectory)
+    if t is not None or variables is not None or trajectory is not None:
+        raise SettingsError("a Dataset has its own times and variables; give nothing else")
+    return X
+
+
+def _seed(random_state: Any) -> int:
+    """A whole number for what scikit-learn allows as random_state."""
+    if random_state is None:
+        return int(np.random.default_rng().integers(2**31))
+    if isinstance(random_state, np.random.Generator):
+        return int(random_state.integers(2**31))
+    if isinstance(random_state, np.random.RandomState):
+        return int(random_state.randint(2**31 - 1))
+    if not isinstance(random_state, Integral) or random_state < 0:
+        raise SettingsError(f"random_state is a whole number, 0 or more, or None, not {random_state!r}")
+    return int(random_state)
+
+
+def _guesses(guess: Any, variables: Sequence[str]) -> tuple[Program, ...]:
+    """The guessed systems, with the variables in the order of the data."""
+    if guess is None:
+        return ()
+    programs = []
+    for one in guess if isinstance(guess, (list, tuple)) else [guess]:
+        system = one if isinstance(one, ODESystem) else ODESystem.from_text(one, variables)
+        if set(system.variables) != set(variables):
+            raise ExpressionError(
+                f"the guess is about {', '.join(system.variables)}, the data about {', '.join(variables)}; "
+                "use the names of the data"
+            )
+        programs.append(ODESystem.from_text(system.to_text(), variables).program)
+    return tuple(programs)

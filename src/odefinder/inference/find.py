@@ -1,0 +1,257 @@
+"""From a dataset to ranked systems: decode, estimate states, search, back to the user's units.
+
+This is the main path of a fit; `ODEFormer` is the face that it shows to users.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cache, lru_cache
+from pathlib import Path
+
+import numpy as np
+
+from odefinder.data.dataset import Dataset, Floats
+from odefinder.data.validation import MIN_POINTS
+from odefinder.errors import ExpressionError, NoSystemError
+from odefinder.inference.decode import Decoding, decode
+from odefinder.inference.observations import Observations
+from odefinder.inference.search import Deadline, Found, Search, SearchSettings
+from odefinder.inference.states import StateEstimate, estimate_states
+from odefinder.integrate import integrate
+from odefinder.network.runtime import Kind, Runtime, load_runtime
+from odefinder.program import Program
+from odefinder.scaling import Scaling
+from odefinder.system import ODESystem
+from odefinder.tokens import MAX_DIMENSION
+
+MAX_POINTS = 5000  # that a fit reads: more cost time without adding much
+KEPT = 50  # systems of a result
+ALIKE = 0.1  # weight, relative to the best, from which another system explains the data as well
+POOR = 0.5  # R2 below which a note says so
+PREPARING = "preparing (the first run on a machine compiles, about a minute)"
+DECODING, SEARCHING = "the network proposes systems", "searching"
+
+
+@dataclass(frozen=True)
+class Finding:
+    """How systems are looked for."""
+
+    time_budget: float = 10.0  # seconds
+    decoding: Decoding = field(default_factory=Decoding)
+    operators: frozenset[str] | None = None  # those that may occur, add and mul among them; None: all
+    guesses: tuple[Program, ...] = ()  # in the user's units
+    network: bool = True
+    sparse: bool = True
+    weights: Path | None = None
+    runtime: Kind = "onnx"
+    threads: int = 1
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """A system that may be behind the data, in the user's units."""
+
+    system: ODESystem
+    starts: Floats  # (trajectories, D): fitted initial values
+    r2: float
+    criterion: float  # smaller is better
+    weight: float  # relative to the others; all sum to 1
+    source: str
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a fit found, best first."""
+
+    explanations: list[Explanation]
+    noise: Floats  # (D,): standard deviation of the observations' errors
+    notes: list[str]  # sentences for the user
+
+
+def find(dataset: Dataset, how: Finding, report: Callable[[str], None] = lambda stage: None) -> Outcome:
+    """The systems that explain the data; Ctrl-C during the search ends it with the best so far."""
+    report(PREPARING)
+    dataset, notes = _thinned(dataset)
+    use_network = how.network and dataset.dimension <= MAX_DIMENSION
+    runtime = _runtime(how.weights, how.runtime, how.threads) if use_network else None
+    prepare()
+    deadline = Deadline(how.time_budget)
+    scaling = dataset.scaling()
+    data = dataset.observations(scaling)
+    guesses = [scaling.to_scaled(program) for program in how.guesses]
+    report(DECODING if runtime is not None else SEARCHING)
+    proposals = _proposals(runtime, data, how.decoding)
+    estimate = estimate_states(data)
+    report(SEARCHING)
+    search = Search(data, estimate, SearchSettings(network=use_network, sparse=how.sparse), deadline)
+    notes += _searched(search, guesses, proposals, how)
+    explanations = _explanations(search.ranked(), dataset, scaling, data, how)
+    if not explanations:
+        raise NoSystemError(_why_nothing(bool(search.ranked()), deadline, how))
+    return Outcome(explanations, estimate.noise * scaling.factors, notes + _remarks(explanations))
+
+
+def _searched(
+    search: Search, guesses: Sequence[Program], proposals: Sequence[Program], how: Finding
+) -> list[str]:
+    """Search, and say if it came to an end before its time."""
+    try:
+        search.fit_whole(guesses, "guess")
+        search.collect_equations(guesses, "guess")
+        search.run(proposals)
+    except KeyboardInterrupt:
+        if not search.ranked():
+            raise
+        search.deadline.stopped = True
+        return ["The search was interrupted: these are the best systems until then."]
+    if search.deadline.over:
+        return [
+            f"The time budget of {how.time_budget:g} s ended the search early; with more time "
+            "(time_budget, --budget) it may find better systems."
+        ]
+    return []
+
+
+def _proposals(runtime: Runtime | None, data: Observations, decoding: Decoding) -> list[Program]:
+    if runtime is None:
+        return []
+    return [candidate.program for candidate in decode(runtime, data, decoding)]
+
+
+def _thinned(dataset: Dataset) -> tuple[Dataset, list[str]]:
+    """The data, or evenly chosen points of them where there are very many, and what to say about it."""
+    total = sum(map(len, dataset.times))
+    share = MAX_POINTS / total
+    if share >= 1.0:
+        return dataset, []
+    times, states = [], []
+    for t, x in dataset.trajectories():
+        chosen = np.unique(np.linspace(0, len(t) - 1, max(MIN_POINTS, int(share * len(t)))).astype(int))
+        times.append(t[chosen])
+        states.append(x[chosen])
+    fewer = replace(dataset, times=tuple(times), states=tuple(states))
+    if any(np.isnan(x).all(axis=0).any() for x in states):  # a variable with few values lost them all
+        return dataset, []
+    return fewer, [f"{sum(map(len, times))} of {total} points are used, evenly chosen."]
+
+
+# ---------------------------------------------------------------------------------------- results
+
+
+def _explanations(
+    ranked: Sequence[Found], dataset: Dataset, scaling: Scaling, data: Observations, how: Finding
+) -> list[Explanation]:
+    """The systems in the user's units that may be used, with their weights."""
+    rows: list[tuple[Found, ODESystem]] = []
+    for found in ranked:
+        try:
+            system = ODESystem(scaling.to_original(found.fit.program), dataset.variables)
+        except ExpressionError:  # constants that no number can hold in the user's units
+            continue
+        if how.operators is None or system.program.operators() <= how.operators:
+            rows.append((found, system))
+        if len(rows) == KEPT:
+            break
+    if not rows:
+        return []
+    criteria = np.array([found.criterion for found, _ in rows])
+    weights = np.exp(-(criteria - criteria.min()) / 2.0)
+    weights /= weights.sum()
+    return [
+        Explanation(
+            system,
+            scaling.original_states(found.fit.starts),
+            _r2_of(found, scaling, data),
+            found.criterion,
+            float(weight),
+            found.source,
+        )
+        for (found, system), weight in zip(rows, weights, strict=True)
+    ]
+
+
+def _r2_of(found: Found, scaling: Scaling, data: Observations) -> float:
+    """R2 of a fit from its fitted initial values."""
+    predicted = np.full_like(data.states, np.nan)
+    for k, (first, last) in enumerate(zip(data.bounds[:-1], data.bounds[1:], strict=True)):
+        predicted[first:last], _ = integrate(
+            found.fit.program, found.fit.starts[k], data.times[first:last], rtol=1e-6, atol=1e-9, bound=1e4
+        )
+    return variance_weighted_r2(scaling.original_states(data.states), scaling.original_states(predicted))
+
+
+def variance_weighted_r2(observed: Floats, predicted: Floats) -> float:
+    """R2 over all variables of (points, D), missing observations left out; -inf for a broken prediction."""
+    known = np.isfinite(observed)
+    if not np.isfinite(predicted[known]).all():
+        return -np.inf
+    with np.errstate(over="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)  # a variable without any value
+        residual = float(np.nansum((observed - predicted) ** 2))
+        spread = float(np.nansum((observed - np.nanmean(observed, axis=0)) ** 2))
+        size = float(np.nansum(observed**2))
+    if spread <= 1e-24 * size:  # nothing changes: right or wrong
+        return 1.0 if residual <= 1e-12 * size else 0.0
+    return 1.0 - residual / spread
+
+
+def _remarks(explanations: Sequence[Explanation]) -> list[str]:
+    """What the user should know before trusting the result."""
+    notes = []
+    best = explanations[0]
+    alike = sum(one.weight >= ALIKE * best.weight for one in explanations)
+    if alike > 1:
+        notes.append(
+            f"{alike} different systems explain the data about equally well; look at all of them, and at "
+            "trajectories from other initial values, which would tell them apart."
+        )
+    if best.r2 < POOR:
+        share = f"R2 = {best.r2:.2f}" if np.isfinite(best.r2) else "no R2"
+        notes.append(
+            f"The chosen system describes the data badly ({share}). Perhaps there is no autonomous ODE in "
+            "these variables, the noise is too large, or the points are too few."
+        )
+    return notes
+
+
+def _why_nothing(found_others: bool, deadline: Deadline, how: Finding) -> str:
+    if found_others and how.operators is not None:
+        return (
+            "every system that was found uses operators outside of those allowed "
+            f"({', '.join(sorted(how.operators))}); allow more of them"
+        )
+    if deadline.over:
+        return (
+            f"no system was found within the time budget of {how.time_budget:g} s; give more time "
+            "(time_budget, --budget), fewer variables or fewer points"
+        )
+    if not how.network and not how.sparse and not how.guesses:
+        return "network and sparse are both off and there is no guess; turn one of them on"
+    return (
+        "no system could be fitted to these data; check the units, remove outliers, or give a guess of the "
+        "equations (guess)"
+    )
+
+
+# ---------------------------------------------------------------------------------------- preparation
+
+
+@lru_cache(maxsize=2)
+def _runtime(weights: Path | None, kind: Kind, threads: int) -> Runtime:
+    """The network, loaded once in a process."""
+    return load_runtime(weights, kind, threads=threads)
+
+
+@cache
+def prepare() -> None:
+    """Run every compiled function once on tiny data, so that compilation does not eat the time budget."""
+    times = np.linspace(1.0, 10.0, 12)
+    states = np.stack([np.exp(-times / 4.0), 0.2 + np.exp(-times / 9.0)], axis=1)
+    data = Observations(times, states, np.array([0, 12], dtype=np.int64))
+    settings = SearchSettings(rounds=1, equations=2, combined=2)
+    for noisy in (False, True):
+        estimate: StateEstimate = estimate_states(data, noisy=noisy)
+        Search(data, estimate, settings).run([])

@@ -1,0 +1,36 @@
+"""The names of operators that users may allow, and what they mean in programs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from odefinder.errors import SettingsError
+from odefinder.program import OPCODE_BY_NAME
+
+ALWAYS_ALLOWED = frozenset({"add", "mul"})
+POWERS = ("pow", "pow2", "pow3", "pow4", "pow5")
+ALIASES: dict[str, tuple[str, ...]] = {
+    "+": ("add",), "-": ("add", "mul"), "*": ("mul",), "/": ("inv",), "^": POWERS, "**": POWERS,
+    **{f"{sign}{power}": (f"pow{power}",) for sign in ("^", "**") for power in range(2, 6)},
+    "div": ("inv",), "sub": ("add", "mul"), "square": ("pow2",), "cube": ("pow3",), "ln": ("log",),
+}  # fmt: skip
+
+
+def allowed_operators(names: Iterable[str] | None) -> frozenset[str] | None:
+    """The operators of programs behind the names a user gave, sums and products with them; None: all."""
+    if names is None:
+        return None
+    if isinstance(names, str):
+        names = [name for name in names.replace(",", " ").split() if name]
+    allowed = set(ALWAYS_ALLOWED)
+    for name in names:
+        if name in OPCODE_BY_NAME:
+            allowed.add(name)
+        elif isinstance(name, str) and name in ALIASES:
+            allowed.update(ALIASES[name])
+        else:
+            raise SettingsError(
+                f"there is no operator {name!r}; choose from {', '.join(OPCODE_BY_NAME)}, or write / for inv "
+                "and ^ for all powers"
+            )
+    return frozenset(allowed)

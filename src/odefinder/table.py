@@ -1,0 +1,78 @@
+"""A result as text: the table of systems with the chosen one marked."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Sequence
+
+import numpy as np
+
+from odefinder.data.dataset import Dataset
+from odefinder.inference.find import Explanation
+
+SHOWN = 6  # systems, unless all are asked for
+WIDTH = 100  # of the notes
+MARK = ">>>>"
+HEADER = ("", "row", "complexity", "R2", "weight", "source", "system")
+
+
+def rows(explanations: Sequence[Explanation], chosen: int, limit: int | None = SHOWN) -> list[list[str]]:
+    """The cells under `HEADER`; a system has one line an equation.  The chosen row is always among them."""
+    shown = list(range(len(explanations)))[:limit]
+    if chosen not in shown:
+        shown.append(chosen)
+    return [
+        [
+            MARK if k == chosen else "",
+            str(k),
+            str(explanations[k].system.complexity),
+            share(explanations[k].r2),
+            _weight(explanations[k].weight),
+            explanations[k].source,
+            str(explanations[k].system),
+        ]
+        for k in shown
+    ]
+
+
+def as_text(
+    dataset: Dataset,
+    explanations: Sequence[Explanation],
+    chosen: int,
+    notes: Sequence[str] = (),
+    limit: int | None = SHOWN,
+) -> str:
+    """The table as plain text, with the data above it and the notes below."""
+    cells = rows(explanations, chosen, limit)
+    widths = [max(len(row[j]) for row in [HEADER, *cells]) for j in range(len(HEADER) - 1)]
+    lines = [str(dataset), "", _line(HEADER, widths)]
+    for row in cells:
+        first, *rest = row[-1].splitlines()
+        lines.append(_line([*row[:-1], first], widths))
+        lines += [_line([*[""] * len(widths), equation], widths) for equation in rest]
+    hidden = len(explanations) - len(cells)
+    if hidden:
+        lines.append(f"and {hidden} more")
+    lines += [""] * bool(notes)
+    lines += [textwrap.fill(f"- {note}", WIDTH, subsequent_indent="  ") for note in notes]
+    return "\n".join(lines)
+
+
+def share(r2: float) -> str:
+    """R2 as text: never rounded up to 1."""
+    if not np.isfinite(r2):
+        return "-"
+    return ">0.9999" if r2 > 0.9999 else f"{r2:.4f}" if r2 > -10 else f"{r2:.0e}"
+
+
+def _weight(weight: float) -> str:
+    return f"{weight:.3f}" if weight >= 0.0005 else "<0.001"
+
+
+def _line(cells: Sequence[str], widths: Sequence[int]) -> str:
+    """Numbers to the right, words to the left."""
+    padded = [
+        cell.ljust(width) if j in (0, 5) else cell.rjust(width)
+        for j, (cell, width) in enumerate(zip(cells, widths, strict=False))
+    ]
+    return "  ".join([*padded, cells[-1]]).rstrip()

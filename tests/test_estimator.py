@@ -1,0 +1,372 @@
+"""ODEFormer: what goes in, what comes out, and that nothing else happens."""
+
+import json
+import pickle
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.sparse import csr_array
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.utils.estimator_checks import check_estimator
+
+from odefinder import Dataset, ODEFormer, ODESystem, sample
+from odefinder.data import from_arrays
+from odefinder.errors import DataError, ExpressionError, NoSystemError, SettingsError
+from odefinder.inference import find
+from odefinder.inference.search import Search
+from odefinder.operators import allowed_operators
+from odefinder.program import CONST, Program
+
+TRUTH = ODESystem.from_text("x' = 2*x - x*y; y' = x*y - y")
+T = np.linspace(0.0, 8.0, 100)
+X = TRUTH.simulate([1.0, 0.5], T)
+
+
+def quick(**parameters: Any) -> ODEFormer:
+    return ODEFormer(**{"network": False, "time_budget": 20.0, **parameters})
+
+
+@pytest.fixture(scope="module")
+def fitted() -> ODEFormer:
+    return quick().fit(X, T, variables=["x", "y"])
+
+
+@pytest.fixture(scope="module")
+def with_network() -> ODEFormer:
+    return ODEFormer(time_budget=60.0).fit(sample("hare_lynx"))
+
+
+# ---------------------------------------------------------------- what is found
+
+
+def test_finds_a_known_system(fitted: ODEFormer) -> None:
+    assert fitted.system_.program.operators() == {"add", "mul"}
+    there = [[1.0, 1.0], [3.0, 0.5], [0.2, 4.0]]
+    np.testing.assert_allclose(
+        fitted.system_.derivative(there), TRUTH.derivative(there), rtol=1e-3, atol=1e-3
+    )
+    assert fitted.score(X, T) > 0.9999
+    other = TRUTH.simulate([2.0, 1.5], T)
+    assert fitted.score(pd.DataFrame({"t": T, "x": other[:, 0], "y": other[:, 1]})) > 0.999
+    np.testing.assert_allclose(fitted.simulate(), X, rtol=1e-2)
+    np.testing.assert_allclose(fitted.simulate([2.0, 1.5], T), other, rtol=1e-2)
+
+
+def test_the_table_of_systems(fitted: ODEFormer) -> None:
+    table = fitted.equations_
+    assert list(table) == ["complexity", "r2", "criterion", "weight", "source", "system"]
+    assert (table["criterion"].diff()[1:] >= 0.0).all()
+    assert table["weight"].sum() == pytest.approx(1.0)
+    assert table["weight"].is_monotonic_decreasing
+    assert table["r2"].max() <= 1.0
+    assert table["system"][0] is fitted.system_
+    assert table["complexity"][0] == fitted.system_.complexity
+    assert set(table["source"]) <= {"sparse", "search"}
+
+
+def test_printed_as_a_table_with_the_chosen_row_marked(fitted: ODEFormer) -> None:
+    lines = str(fitted).splitlines()
+    assert lines[0] == "100 points of x, y, t from 0 to 8"
+    assert lines[2].split() == ["row", "complexity", "R2", "weight", "source", "system"]
+    assert lines[3].startswith(">>>>")
+    assert str(fitted.system_).splitlines()[0] in lines[3]
+    assert repr(fitted) == str(fitted) == fitted._repr_mimebundle_()["text/plain"]
+    assert repr(quick(samples=7)) == "ODEFormer(network=False, samples=7, time_budget=20.0)"
+
+
+def test_another_row_can_be_chosen(fitted: ODEFormer) -> None:
+    model = pickle.loads(pickle.dumps(fitted)).choose(1)
+    assert model.system_ is model.equations_["system"][1]
+    assert model.starts_.shape == (1, 2)
+    assert [line[:4] for line in str(model).splitlines()[3:6]].count(">>>>") == 1
+    with pytest.raises(SettingsError, match="choose one from 0 to"):
+        model.choose(1000)
+
+
+def test_exports(fitted: ODEFormer) -> None:
+    assert fitted.latex() == fitted.system_.latex()
+    assert len(fitted.sympy()) == 2
+    assert fitted.latex().startswith("\\begin{aligned}")
+
+
+def test_a_figure(fitted: ODEFormer, tmp_path: Path) -> None:
+    fitted.plot(tmp_path / "fit.png")
+    assert (tmp_path / "fit.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_the_network_proposes_systems_and_the_result_is_reproducible(with_network: ODEFormer) -> None:
+    again = ODEFormer(time_budget=60.0, random_state=0).fit(sample("hare_lynx"))
+    assert str(again) == str(with_network)
+    pd.testing.assert_frame_equal(
+        again.equations_.drop(columns="system"), with_network.equations_.drop(columns="system")
+    )
+    assert with_network.equations_["r2"][0] > 0.9
+    assert "network" in set(with_network.equations_["source"])
+    assert with_network.system_.variables == ("hare", "lynx")
+    assert (with_network.noise_ > 0.0).all()
+    assert with_network.starts_.shape == (1, 2)
+
+
+# ---------------------------------------------------------------- what goes in
+
+
+def test_data_frames_keep_their_names_and_missing_entries_are_fine() -> None:
+    frame = pd.DataFrame({"time": T, "N": X[:, 0], "P": X[:, 1]})
+    frame.loc[[3, 40], "N"] = np.nan
+    model = quick().fit(frame)
+    assert model.system_.variables == ("N", "P")
+    assert model.equations_["r2"][0] > 0.999
+    assert "2 of 200 values are missing; the others are used." in model.notes_
+
+
+def test_several_trajectories_with_their_own_times() -> None:
+    starts, clocks = [[1.0, 0.5], [2.0, 2.0]], [T[:60], np.linspace(1.0, 5.0, 45)]
+    runs = [TRUTH.simulate(x0, t) for x0, t in zip(starts, clocks, strict=True)]
+    model = quick().fit(runs, clocks)
+    np.testing.assert_allclose(model.starts_, starts, rtol=1e-2)
+    assert len(model.dataset_) == 2
+    assert model.score(runs, clocks) > 0.999
+
+
+def test_more_trajectories_than_the_network_knows() -> None:
+    t = np.linspace(0.0, 2.0, 8)
+    model = ODEFormer().fit([a * np.exp(-t)[:, None] for a in np.linspace(0.5, 3.0, 140)], t)
+    assert str(model.system_) == "x0' = -x0"
+    assert model.starts_.shape == (140, 1)
+
+
+def test_very_many_points_are_thinned_out() -> None:
+    t = np.linspace(0.0, 5.0, 20_001)
+    model = quick().fit(np.exp(-t), t)
+    assert "5000 of 20001 points are used, evenly chosen." in model.notes_
+    assert len(model.dataset_.times[0]) == 20_001
+    np.testing.assert_allclose(model.system_.derivative([2.0]), [-2.0], rtol=1e-3)
+
+
+def test_a_dataset_is_taken_as_it_is() -> None:
+    data = from_arrays(X, T)
+    assert isinstance(data, Dataset)
+    assert quick().fit(data).dataset_ is data
+    with pytest.raises(SettingsError, match="a Dataset has its own times"):
+        quick().fit(data, T)
+
+
+def test_a_constant_variable() -> None:
+    model = quick().fit({"t": T, "x": np.exp(-T), "c": np.full(len(T), 3.0)})
+    assert str(model.system_) == "x' = -x\nc' = 0"
+    assert "c never changes: expect c' = 0." in model.notes_
+
+
+def test_only_the_allowed_operators_occur() -> None:
+    model = quick(operators=["sin"]).fit(sample("pendulum"))
+    for system in model.equations_["system"]:
+        assert system.program.operators() <= {"add", "mul", "sin"}
+    assert allowed_operators("sin, /") == {"add", "mul", "sin", "inv"}
+    assert {"pow", "pow2", "pow5"} <= (allowed_operators(["^"]) or set())
+    with pytest.raises(SettingsError, match="there is no operator 'sine'"):
+        quick(operators=["sine"]).fit(X, T)
+
+
+@pytest.mark.parametrize(
+    "guess",
+    [
+        "y' = x*y - 1.1*y; x' = 1.9*x - x*y",
+        {"x": "1.9*x - x*y", "y": "x*y - 1.1*y"},
+        [TRUTH, "x' = y; y' = -x"],
+    ],
+)
+def test_a_guess_is_a_start(guess: Any) -> None:
+    model = quick(guess=guess, sparse=False).fit(X, T, variables=["x", "y"])
+    assert model.equations_["source"][0] == "guess"
+    np.testing.assert_allclose(model.system_.derivative([1.0, 2.0]), TRUTH.derivative([1.0, 2.0]), atol=1e-3)
+
+
+def test_a_guess_about_something_else() -> None:
+    with pytest.raises(ExpressionError, match="there is no equation for the variable 'x0'"):
+        quick(guess="a' = 1; b' = 2").fit(X, T)
+    with pytest.raises(ExpressionError, match="the guess is about x, y, the data about x0, x1"):
+        quick(guess=TRUTH).fit(X, T)
+
+
+def test_more_variables_than_the_network_knows() -> None:
+    many = np.exp(-np.outer(T, np.arange(1, 8)) / 8.0)
+    model = ODEFormer(time_budget=20.0).fit(many, T)
+    assert model.equations_["r2"][0] > 0.999
+    assert any("the network knows up to 6 and is skipped" in note for note in model.notes_)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"time_budget": 0}, "time_budget is a number of seconds above 0, not 0"),
+        ({"time_budget": "long"}, "time_budget is a number of seconds above 0, not 'long'"),
+        ({"samples": 0}, "samples is a whole number, 1 or more, not 0"),
+        ({"temperature": -1.0}, "temperature is a number above 0"),
+        ({"runtime": "tpu"}, "runtime is one of onnx, torch, not 'tpu'"),
+        ({"threads": 0.5}, "threads is a whole number"),
+        ({"random_state": "x"}, "random_state is a whole number, 0 or more, or None, not 'x'"),
+    ],
+)
+def test_parameters_that_make_no_sense(parameters: dict[str, Any], message: str) -> None:
+    with pytest.raises(SettingsError, match=message):
+        ODEFormer(**parameters).fit(X, T)
+
+
+def test_nothing_to_look_for_or_no_time() -> None:
+    with pytest.raises(NoSystemError, match="network and sparse are both off and there is no guess"):
+        quick(sparse=False).fit(X, T)
+    with pytest.raises(NoSystemError, match="within the time budget of 1e-09 s; give more time"):
+        quick(time_budget=1e-9).fit(X, T)
+    with pytest.raises(DataError, match="the times are missing"):
+        quick().fit(X)
+    with pytest.raises(DataError, match=r"sparse matrix, which is not supported; give X\.toarray"):
+        quick().fit(csr_array(X), T)
+
+
+# ---------------------------------------------------------------- how it ends
+
+
+def test_ctrl_c_returns_the_best_so_far(monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*_: Any) -> bool:
+        raise KeyboardInterrupt
+
+    find.prepare()
+    monkeypatch.setattr(Search, "search_around", interrupted)
+    model = quick().fit(X, T)
+    assert "The search was interrupted: these are the best systems until then." in model.notes_
+    monkeypatch.setattr(Search, "fit_whole", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        quick().fit(X, T)
+
+
+def test_progress_goes_to_stderr(capsys: pytest.CaptureFixture[str]) -> None:
+    quick(progress=True).fit(X, T)
+    shown = capsys.readouterr()
+    assert shown.out == ""
+    assert "searching" in shown.err or shown.err.strip() == ""  # a transient line
+
+
+def test_notes_on_doubtful_results() -> None:
+    model = quick().fit(np.random.default_rng(0).normal(size=(40, 1)), np.arange(40.0))
+    assert any("describes the data badly" in note for note in model.notes_)
+
+
+def test_r2_by_hand() -> None:
+    observed = np.array([[0.0, 1.0], [2.0, np.nan], [4.0, 3.0]])
+    assert find.variance_weighted_r2(observed, np.array([[1.0, 1.0], [2.0, 9.0], [4.0, 2.0]])) == 0.8
+    assert find.variance_weighted_r2(observed, np.full((3, 2), np.nan)) == -np.inf
+    assert find.variance_weighted_r2(np.ones((3, 1)), np.ones((3, 1))) == 1.0
+    assert find.variance_weighted_r2(np.ones((3, 1)), np.zeros((3, 1))) == 0.0
+
+
+def test_before_a_fit_there_is_nothing() -> None:
+    for use in (
+        lambda m: m.latex(),
+        lambda m: m.simulate([1], [0, 1]),
+        lambda m: m.save("x"),
+        lambda m: m.choose(0),
+    ):
+        with pytest.raises(NotFittedError, match=r"no result yet; call fit\(X, t\)"):
+            use(ODEFormer())
+
+
+def test_many_fits_of_which_one_fails() -> None:
+    data = [(X, T), (X[:1], T[:1]), sample("hare_lynx"), {"t": T, "x": X[:, 0], "y": X[:, 1]}]
+    models = quick().fit_many(data, n_jobs=2, backend="threading")
+    assert [hasattr(model, "system_") for model in models] == [True, False, True, True]
+    assert isinstance(models[1].error_, DataError)
+    with pytest.raises(NotFittedError, match="this fit failed: 1 point"):
+        models[1].latex()
+    assert str(models[0].system_).replace("x0", "x").replace("x1", "y") == str(models[3].system_)
+    with pytest.raises(SettingsError, match="joblib does not know the back-end 'abacus'"):
+        quick().fit_many(data, backend="abacus")
+
+
+# ---------------------------------------------------------------- files
+
+
+def test_save_and_load(with_network: ODEFormer, tmp_path: Path) -> None:
+    path = tmp_path / "model.json"
+    model = clone(with_network).set_params(guess=TRUTH, operators={"sin", "inv"}, weights=Path("w"))
+    model._keep(with_network.dataset_, find.Outcome(with_network._explanations, with_network.noise_, ["a"]))
+    model.choose(2).save(path)
+    again = ODEFormer.load(path)
+    assert str(again) == str(model)
+    assert again.system_ == model.system_
+    assert again.get_params() == {
+        **model.get_params(), "guess": TRUTH.to_text(), "operators": ["inv", "sin"], "weights": "w",
+    }  # fmt: skip
+    np.testing.assert_array_equal(again.starts_, model.starts_)
+    np.testing.assert_array_equal(again.noise_, model.noise_)
+    assert again.notes_ == model.notes_
+    assert again.dataset_.clock == model.dataset_.clock
+    content = json.loads(path.read_text())
+    assert (content["format"], content["version"]) == ("odefinder model", 1)
+
+
+def test_missing_entries_survive_a_file(tmp_path: Path) -> None:
+    states = X.copy()
+    states[3, 0] = np.nan
+    quick(time_budget=5.0, sparse=False, guess="x' = 2*x - x*y; y' = x*y - y").fit(
+        states, T, variables=["x", "y"]
+    ).save(tmp_path / "m.json")
+    np.testing.assert_array_equal(ODEFormer.load(tmp_path / "m.json").dataset_.states[0], states)
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("{}", "this is not a saved model"),
+        ("no json", "this is not JSON"),
+        ('{"format": "odefinder model", "version": 99}', "up to version 1: update odefinder"),
+        ('{"format": "odefinder model", "version": 1}', "it is damaged"),
+        ('{"format": "odefinder model"}', "it is damaged"),
+    ],
+)
+def test_files_that_are_no_models(tmp_path: Path, content: str, message: str) -> None:
+    (tmp_path / "m.json").write_text(content)
+    with pytest.raises(DataError, match=message):
+        ODEFormer.load(tmp_path / "m.json")
+    with pytest.raises(DataError, match="there is no file"):
+        ODEFormer.load(tmp_path / "other.json")
+
+
+# ---------------------------------------------------------------- scikit-learn's own checks
+
+
+class OnRowNumbers(ODEFormer):
+    """scikit-learn's checks give class labels as second argument: here the rows are the times.
+
+    It looks at a guess only, that nothing changes, because the checks come with up to 30 random variables.
+    """
+
+    def fit(self, X: Any, y: Any = None) -> ODEFormer:
+        return super().fit(X, None if np.ndim(X) != 2 else np.arange(len(X)))
+
+    def score(self, X: Any, y: Any = None) -> float:
+        return super().score(X, np.arange(len(X)))
+
+    def _finding(self, dataset: Dataset) -> find.Finding:
+        still = Program(np.full(dataset.dimension, CONST, np.int8), np.zeros(dataset.dimension))
+        return replace(super()._finding(dataset), guesses=(still,))
+
+
+EXCEPTIONS = {
+    "check_estimator_sparse_array": "a time series is not sparse; the message is our own",
+    "check_estimator_sparse_matrix": "a time series is not sparse; the message is our own",
+    "check_fit2d_1sample": "our message counts points, not samples",
+}
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_what_scikit_learn_expects() -> None:
+    model = OnRowNumbers(time_budget=0.2, network=False, sparse=False)
+    results = check_estimator(model, on_fail=None, expected_failed_checks=EXCEPTIONS)
+    failed = {result["check_name"]: result["exception"] for result in results if result["status"] == "failed"}
+    assert not failed
+    assert sum(result["status"] == "passed" for result in results) > 20
