@@ -8,17 +8,21 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache, lru_cache
+from functools import cache, lru_cache, partial
 from pathlib import Path
 
 import numpy as np
 
+from odefinder.canonical import canonical
 from odefinder.data.dataset import Dataset, Floats
 from odefinder.data.validation import MIN_POINTS
 from odefinder.errors import ExpressionError, NoSystemError
-from odefinder.inference.decode import Decoding, decode
+from odefinder.inference.decode import Decoding, decode, program_log_probabilities
 from odefinder.inference.observations import Observations
+from odefinder.inference.refine import Fit
+from odefinder.inference.rounding import round_constants
 from odefinder.inference.search import Deadline, Found, Search, SearchSettings
+from odefinder.inference.select import relative_weights
 from odefinder.inference.states import StateEstimate, estimate_states
 from odefinder.integrate import integrate
 from odefinder.network.runtime import Kind, Runtime, load_runtime
@@ -29,6 +33,7 @@ from odefinder.tokens import MAX_DIMENSION
 
 MAX_POINTS = 5000  # that a fit reads: more cost time without adding much
 KEPT = 50  # systems of a result
+ROUNDED = 5  # of them, whose constants are rounded
 ALIKE = 0.1  # weight, relative to the best, from which another system explains the data as well
 POOR = 0.5  # R2 below which a note says so
 PREPARING = "preparing (the first run on a machine compiles, about a minute)"
@@ -86,11 +91,17 @@ def find(dataset: Dataset, how: Finding, report: Callable[[str], None] = lambda 
     proposals = _proposals(runtime, data, how.decoding)
     estimate = estimate_states(data)
     report(SEARCHING)
-    search = Search(data, estimate, SearchSettings(network=use_network, sparse=how.sparse), deadline)
+    search = Search(
+        data,
+        estimate,
+        SearchSettings(sparse=how.sparse, operators=how.operators),
+        deadline,
+        None if runtime is None else partial(program_log_probabilities, runtime, data, how=how.decoding),
+    )
     notes += _searched(search, guesses, proposals, how)
-    explanations = _explanations(search.ranked(), dataset, scaling, data, how)
+    explanations = _explanations(search, dataset, scaling, data)
     if not explanations:
-        raise NoSystemError(_why_nothing(bool(search.ranked()), deadline, how))
+        raise NoSystemError(_why_nothing(deadline, how))
     return Outcome(explanations, estimate.noise * scaling.factors, notes + _remarks(explanations))
 
 
@@ -142,35 +153,42 @@ def _thinned(dataset: Dataset) -> tuple[Dataset, list[str]]:
 
 
 def _explanations(
-    ranked: Sequence[Found], dataset: Dataset, scaling: Scaling, data: Observations, how: Finding
+    search: Search, dataset: Dataset, scaling: Scaling, data: Observations
 ) -> list[Explanation]:
     """The systems in the user's units that may be used, with their weights."""
     rows: list[tuple[Found, ODESystem]] = []
-    for found in ranked:
+    for found in search.judged():
         try:
             system = ODESystem(scaling.to_original(found.fit.program), dataset.variables)
         except ExpressionError:  # constants that no number can hold in the user's units
             continue
-        if how.operators is None or system.program.operators() <= how.operators:
-            rows.append((found, system))
+        rows.append((found, system))
         if len(rows) == KEPT:
             break
     if not rows:
         return []
-    criteria = np.array([found.criterion for found, _ in rows])
-    weights = np.exp(-(criteria - criteria.min()) / 2.0)
-    weights /= weights.sum()
-    return [
-        Explanation(
-            system,
-            scaling.original_states(found.fit.starts),
-            _r2_of(found, scaling, data),
-            found.criterion,
-            float(weight),
-            found.source,
-        )
-        for (found, system), weight in zip(rows, weights, strict=True)
-    ]
+    weights = relative_weights(np.array([found.criterion for found, _ in rows]))
+    noisy = search.first_estimate.noisy
+    result = []
+    for place, ((found, system), weight) in enumerate(zip(rows, weights, strict=True)):
+        starts, r2 = scaling.original_states(found.fit.starts), _r2_of(found, scaling, data)
+        if place < ROUNDED and not search.deadline.over:
+            system, starts = _rounded(system, starts, found.fit.error, dataset, noisy)
+        result.append(Explanation(system, starts, r2, found.criterion, float(weight), found.source))
+    return result
+
+
+def _rounded(
+    system: ODESystem, starts: Floats, error: float, dataset: Dataset, noisy: bool
+) -> tuple[ODESystem, Floats]:
+    """The system with simple constants where the data allow them, and its initial values."""
+    bounds = np.cumsum([0, *map(len, dataset.times)]).astype(np.int64)
+    data = Observations(np.concatenate(dataset.times), np.concatenate(dataset.states), bounds)
+    fit = Fit(canonical(system.program, explicit=True), starts, error)
+    rounded = round_constants(fit, data, fit_starts=noisy)
+    if rounded is fit:
+        return system, starts
+    return ODESystem(canonical(rounded.program), system.variables), rounded.starts
 
 
 def _r2_of(found: Found, scaling: Scaling, data: Observations) -> float:
@@ -217,12 +235,7 @@ def _remarks(explanations: Sequence[Explanation]) -> list[str]:
     return notes
 
 
-def _why_nothing(found_others: bool, deadline: Deadline, how: Finding) -> str:
-    if found_others and how.operators is not None:
-        return (
-            "every system that was found uses operators outside of those allowed "
-            f"({', '.join(sorted(how.operators))}); allow more of them"
-        )
+def _why_nothing(deadline: Deadline, how: Finding) -> str:
     if deadline.over:
         return (
             f"no system was found within the time budget of {how.time_budget:g} s; give more time "
@@ -230,6 +243,11 @@ def _why_nothing(found_others: bool, deadline: Deadline, how: Finding) -> str:
         )
     if not how.network and not how.sparse and not how.guesses:
         return "network and sparse are both off and there is no guess; turn one of them on"
+    if how.operators is not None:
+        return (
+            "no system that has only the allowed operators "
+            f"({', '.join(sorted(how.operators))}) could be fitted; allow more of them"
+        )
     return (
         "no system could be fitted to these data; check the units, remove outliers, or give a guess of the "
         "equations (guess)"

@@ -40,8 +40,8 @@ JUDGED = 40  # systems that the judge ranks
 class SearchSettings:
     """How far the search goes."""
 
-    network: bool = True
     sparse: bool = True
+    operators: frozenset[str] | None = None  # those that may occur, add and mul among them; None: all
     whole: int = 12  # proposed systems that are fitted as they are
     equations: int = 10  # of each variable that are combined
     combined: int = 12  # systems that are put together from them, in each round
@@ -109,7 +109,7 @@ class Search:
         if self.judge is None or not ranked:
             return ranked
         best, rest = ranked[:JUDGED], ranked[JUDGED:]
-        chances = self.judge([canonical(found.fit.program) for found in best])
+        chances = self.judge([found.fit.program for found in best])
         best = [
             replace(
                 found,
@@ -162,8 +162,10 @@ class Search:
 
     def propose_sparse(self) -> None:
         """Add the equations that sparse regression finds."""
-        for component, front in enumerate(propose(self.data, self.estimate)):
-            for fit in front:
+        for component, front in enumerate(
+            propose(self.data, self.estimate, enough=lambda: self.deadline.over)
+        ):
+            for fit in filter(lambda fit: self._allowed(fit.program), front):
                 self._keep(component, fit, "sparse")
 
     def combine(self) -> bool:
@@ -205,8 +207,11 @@ class Search:
             attempt.propose_sparse()
         attempt.combine()
         if attempt._best_error() < POOR_CLEAN:
+            before = list(self.found.values())
             self.first_estimate = self.estimate = clean
             self.found, self._fronts, self._tried = attempt.found, attempt._fronts, attempt._tried
+            for found in before:
+                self._fit(found.fit.program, found.source)
 
     def _changes(self, equation: Program) -> Iterator[Program]:
         yield from smaller(equation)
@@ -237,7 +242,7 @@ class Search:
         except ExpressionError:  # such as 1 / 0
             return
         key = _key(equation)
-        if key in self._fronts[component] or len(equation) > 2 * LONGEST:
+        if key in self._fronts[component] or len(equation) > 2 * LONGEST or not self._allowed(equation):
             return
         fit = match_component(equation, component, self.data, self.estimate, iterations=iterations)
         self._keep(component, fit, source)
@@ -271,6 +276,8 @@ class Search:
             key = skeleton(program)
         except ExpressionError:
             return
+        if not self._allowed(program):
+            return
         noisy, estimate = self.first_estimate.noisy, self.estimate
         if hard:
             fit = fit_segments(program, self.data, estimate.states, fit_starts=noisy)
@@ -286,6 +293,10 @@ class Search:
             smoothed = start_error(fit, self.data, self.first_estimate.starts) if noisy else None
             value = criterion(fit, self.data, from_smoothed=smoothed)
             self.found[key] = Found(fit, source if known is None else known.source, value, smoothed)
+
+    def _allowed(self, program: Program) -> bool:
+        operators = self.settings.operators
+        return operators is None or program.operators() <= operators
 
     def _best_criterion(self) -> float:
         return min((found.criterion for found in self.found.values()), default=np.inf)

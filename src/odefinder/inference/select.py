@@ -61,7 +61,7 @@ def best_fit(fits: Sequence[Fit], data: Observations, starts: Floats | None = No
     return min((fit for fit in fits if np.isfinite(fit.error)), key=value, default=None)
 
 
-def weights(criteria: Floats) -> Floats:
+def relative_weights(criteria: Floats) -> Floats:
     """How much each candidate is to be believed, relative to the others: their sum is 1."""
     relative = np.exp(-0.5 * (criteria - criteria.min()))
     return relative / relative.sum()

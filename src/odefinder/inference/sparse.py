@@ -9,7 +9,7 @@ polynomial terms selected anew around the polished functions.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from heapq import nsmallest
 
@@ -32,13 +32,17 @@ Candidate = tuple[list[Feature], ComponentFit]
 
 
 def propose(
-    data: Observations, estimate: StateEstimate, search: Search | None = None
+    data: Observations,
+    estimate: StateEstimate,
+    search: Search | None = None,
+    enough: Callable[[], bool] = lambda: False,
 ) -> list[list[ComponentFit]]:
-    """Candidate equations of every variable, best score first."""
+    """Candidate equations of every variable, best score first; none for those left when it is `enough`."""
     search = search or Search()
     library = make_library(estimate)
     return [
-        _component_front(component, data, estimate, library, search) for component in range(data.dimension)
+        [] if enough() else _component_front(component, data, estimate, library, search)
+        for component in range(data.dimension)
     ]
 
 
