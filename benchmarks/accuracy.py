@@ -19,7 +19,6 @@ from pathlib import Path
 
 import joblib
 import numpy as np
-from odefinder.inference.find import Finding, find
 
 from odefinder.bench import odebench, strogatz
 from odefinder.bench.metrics import trajectory_r2
@@ -27,6 +26,7 @@ from odefinder.canonical import skeleton
 from odefinder.corruption import corrupt
 from odefinder.data import from_arrays
 from odefinder.errors import OdefinderError
+from odefinder.inference.find import Finding, find
 from odefinder.integrate import integrate
 from odefinder.program import Program
 from odefinder.training.validation import GOOD, synthetic_cases
