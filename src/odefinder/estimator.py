@@ -22,6 +22,7 @@ from odefinder.data.dataset import Floats
 from odefinder.errors import ExpressionError, OdefinderError, SettingsError
 from odefinder.inference.decode import Decoding
 from odefinder.inference.find import Explanation, Finding, Outcome, find, variance_weighted_r2
+from odefinder.inference.select import on_front
 from odefinder.inference.states import estimate_states
 from odefinder.operators import allowed_operators
 from odefinder.program import Program
@@ -61,8 +62,9 @@ class ODEFormer(BaseEstimator):
 
     Attributes
     ----------
-    equations_ : DataFrame with one row a system, best first: complexity, r2, criterion (smaller is better),
-        weight (how well it is supported relative to the others; all sum to 1), source, system.
+    equations_ : DataFrame with one row a system, best first: complexity, r2, front (whether no other is both
+        simpler and closer to the data), criterion (smaller is better), weight (how well it is supported
+        relative to the others; all sum to 1), source, system.
     system_ : the chosen ODESystem, by default the first of them; `choose` takes another.
     starts_ : its initial values, (trajectories, variables), estimated where the data are noisy.
     noise_ : standard deviation of the measurement errors of each variable, as estimated from the data.
@@ -176,10 +178,12 @@ class ODEFormer(BaseEstimator):
         self.notes_ = [*dataset.notes, *outcome.notes]
         self.n_features_in_ = dataset.dimension
         self._explanations = outcome.explanations
+        sizes = [one.system.complexity for one in outcome.explanations]
         self.equations_ = pd.DataFrame(
             {
-                "complexity": [one.system.complexity for one in outcome.explanations],
+                "complexity": sizes,
                 "r2": [one.r2 for one in outcome.explanations],
+                "front": on_front(sizes, [-one.r2 for one in outcome.explanations]),
                 "criterion": [one.criterion for one in outcome.explanations],
                 "weight": [one.weight for one in outcome.explanations],
                 "source": [one.source for one in outcome.explanations],

@@ -5,7 +5,15 @@ import pytest
 
 from odefinder.inference.observations import Observations
 from odefinder.inference.refine import Fit
-from odefinder.inference.select import best_fit, criterion
+from odefinder.inference.select import (
+    LEAST_PER_NODE,
+    START_WEIGHT,
+    best_fit,
+    criterion,
+    on_front,
+    relative_weights,
+    start_error,
+)
 from tests.programs import words
 
 DATA = Observations(np.linspace(0.0, 1.0, 100), np.random.default_rng(0).random((100, 1)), np.array([0, 100]))
@@ -55,4 +63,23 @@ def test_a_fit_that_needs_initial_values_of_its_own_is_not_chosen() -> None:
     wrong = Fit(words("mul 3.0 x0"), np.zeros((1, 1)), 0.01)
     assert best_fit([right, wrong], data) is wrong
     assert best_fit([right, wrong], data, starts=np.ones((1, 1))) is right
-    assert criterion(right, data, np.ones((1, 1))) < criterion(right, data)
+    assert start_error(right, data, np.ones((1, 1))) < 1e-10 < start_error(wrong, data, np.ones((1, 1)))
+
+
+def test_the_network_is_asked_and_smoothed_starts_count() -> None:
+    one = fit(SHORT, 0.01)
+    n = DATA.count
+    base = n * np.log(0.01)
+    size = (1 + 1.5) * np.log(n)
+    assert criterion(one, DATA, log_probability=-5.0) == pytest.approx(base + 0.5 * size + 10.0)
+    floor = -2.0 * LEAST_PER_NODE * len(one.program)
+    assert criterion(one, DATA, log_probability=-np.inf) == pytest.approx(base + 0.5 * size + floor)
+    worse = criterion(one, DATA, from_smoothed=0.02)
+    assert worse == pytest.approx(base + size + START_WEIGHT * np.log(2.0))
+    assert np.isfinite(criterion(one, DATA, from_smoothed=np.inf))
+
+
+def test_weights_and_front() -> None:
+    weights = relative_weights(np.array([10.0, 12.0, 400.0]))
+    np.testing.assert_allclose(weights, [0.7310586, 0.2689414, 0.0], atol=1e-6)
+    assert on_front([3, 5, 5, 9], [0.3, 0.1, 0.2, 0.1]) == [True, True, False, False]

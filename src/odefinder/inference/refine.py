@@ -206,19 +206,17 @@ def fit_constants(
     return Fit(Program(program.ops, values), x0, cost / data.count)
 
 
-def standard_errors(fit: Fit, data: Observations, *, fit_starts: bool, rtol: float = 1e-6) -> Floats:
+def cost_and_gradient(program: Program, data: Observations, starts: Floats) -> tuple[float, Floats]:
+    """Sum of squares of the weighted residuals, and half its derivative by the constants."""
+    cost, gradient, _ = _expansion(program, data, starts, fit_starts=False)
+    return cost, gradient
+
+
+def standard_errors(fit: Fit, data: Observations, *, fit_starts: bool) -> Floats:
     """Of the fitted constants, in program order, by the curvature at the minimum; inf where undetermined."""
     count = len(fit.program.constants)
-    columns = count + (data.dimension if fit_starts else 0)
-    size = count + (fit.starts.size if fit_starts else 0)
-    gradient, hessian = np.empty(size), np.empty((size, size))
-    cost = _residuals(
-        fit.program.ops, fit.program.values, fit.starts, data.times, data.states, data.bounds, _weights(data),
-        True, fit_starts, rtol, 10_000, _bound(data),
-        sensitivity_workspace(len(fit.program), data.dimension, columns),
-        np.empty(data.states.shape), np.empty((*data.states.shape, columns)), gradient, hessian,
-    )  # fmt: skip
-    freedom = data.count - size
+    cost, _, hessian = _expansion(fit.program, data, fit.starts, fit_starts=fit_starts)
+    freedom = data.count - len(hessian)
     if not np.isfinite(cost + hessian.sum()) or freedom <= 0:
         return np.full(count, np.inf)
     length = np.sqrt(np.where(np.diag(hessian) > 0.0, np.diag(hessian), 1.0))
@@ -226,6 +224,22 @@ def standard_errors(fit: Fit, data: Observations, *, fit_starts: bool, rtol: flo
     variance = np.diag(covariance)[:count] * cost / freedom
     known = np.diag(hessian)[:count] > 0.0
     return np.where(known, np.sqrt(np.maximum(variance, 0.0)) / length[:count], np.inf)
+
+
+def _expansion(
+    program: Program, data: Observations, starts: Floats, *, fit_starts: bool
+) -> tuple[float, Floats, Floats]:
+    """Cost, half its gradient and the Gauss-Newton matrix, of the constants and perhaps initial values."""
+    count = len(program.constants)
+    columns = count + (data.dimension if fit_starts else 0)
+    size = count + (starts.size if fit_starts else 0)
+    gradient, hessian = np.zeros(size), np.zeros((size, size))
+    cost = _residuals(
+        program.ops, program.values, starts, data.times, data.states, data.bounds, _weights(data), True,
+        fit_starts, 1e-6, 10_000, _bound(data), sensitivity_workspace(len(program), data.dimension, columns),
+        np.empty(data.states.shape), np.empty((*data.states.shape, columns)), gradient, hessian,
+    )  # fmt: skip
+    return cost, gradient, hessian
 
 
 def _weights(data: Observations) -> Floats:

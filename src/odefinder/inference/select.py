@@ -69,3 +69,15 @@ def relative_weights(criteria: Floats) -> Floats:
     """How much each candidate is to be believed, relative to the others: their sum is 1."""
     relative = np.exp(-0.5 * (criteria - criteria.min()))
     return relative / relative.sum()
+
+
+def on_front(sizes: Sequence[float], errors: Sequence[float]) -> list[bool]:
+    """Which candidates are on the Pareto front: none is as small and fits better, or as good and smaller."""
+    pairs = list(zip(sizes, errors, strict=True))
+    return [
+        not any(
+            size <= own_size and error <= own_error and (size, error) != (own_size, own_error)
+            for size, error in pairs
+        )
+        for own_size, own_error in pairs
+    ]

@@ -1,0 +1,43 @@
+"""The paper's way to fit constants, "ODEFormer (opt)": BFGS on the integrated trajectory.
+
+Levenberg-Marquardt (`refine.py`) needs fewer integrations and is the default; this is for comparison.  The
+gradient is analytic here, where the paper takes differences.
+"""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+from scipy.optimize import minimize
+
+from odefinder.inference.observations import Floats, Observations
+from odefinder.inference.refine import Fit, cost_and_gradient
+from odefinder.program import Program
+
+WALL = 1e6  # cost of constants with which the system cannot be integrated
+
+
+def fit_by_bfgs(
+    program: Program, data: Observations, *, starts: Floats | None = None, iterations: int = 100
+) -> Fit:
+    """The program with the constants that fit best, from where they stand; initial values stay."""
+    x0 = np.ascontiguousarray(data.states[data.bounds[:-1]] if starts is None else starts)
+
+    def objective(constants: Floats) -> tuple[float, Floats]:
+        cost, gradient = cost_and_gradient(program.with_constants(constants), data, x0)
+        if not np.isfinite(cost + gradient.sum()):
+            return WALL, np.zeros_like(constants)
+        return cost / data.count, 2.0 * gradient / data.count
+
+    if len(program.constants) == 0:
+        cost, _ = cost_and_gradient(program, data, x0)
+        return Fit(program, x0, cost / data.count)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)  # of line searches that meet the wall
+        result = minimize(
+            objective, program.constants, jac=True, method="BFGS", options={"maxiter": iterations}
+        )
+    fitted = program.with_constants(result.x)
+    cost, _ = cost_and_gradient(fitted, data, x0)
+    return Fit(fitted, x0, cost / data.count)

@@ -1,0 +1,22 @@
+"""BFGS finds the constants of known systems, and does not raise where a system blows up."""
+
+import numpy as np
+import pytest
+
+from odefinder.inference.bfgs import fit_by_bfgs
+from tests.inference.test_refine import SYSTEMS, observations, perturbed, program_of
+
+
+@pytest.mark.parametrize("name", ["decay", "pendulum", "Lotka-Volterra"])
+def test_the_constants_of_known_systems_come_back(name: str) -> None:
+    equations, starts = SYSTEMS[name]
+    truth = program_of(equations)
+    fit = fit_by_bfgs(perturbed(truth, 0.05), observations(truth, starts))
+    assert fit.error < 1e-8
+    np.testing.assert_allclose(fit.program.constants, truth.constants, rtol=1e-3)
+
+
+def test_without_constants_and_with_a_pole() -> None:
+    data = observations(program_of(["-1.3*x"]), [[2.0]])
+    assert np.isfinite(fit_by_bfgs(program_of(["x"]), data).error)
+    assert not np.isfinite(fit_by_bfgs(program_of(["9*x^2"]), data, iterations=3).error)
