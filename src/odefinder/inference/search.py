@@ -86,7 +86,7 @@ class Search:
         deadline: Deadline | None = None,
         judge: Callable[[Sequence[Program]], Floats] | None = None,
     ):
-        """judge: the log-probability of systems, by which they are ranked at the end."""
+        """judge: the log-probability of systems, by which `judged` ranks them."""
         self.data = data
         self.judge = judge
         self.first_estimate = self.estimate = estimate
@@ -124,7 +124,7 @@ class Search:
     # ------------------------------------------------------------ stages
 
     def run(self, proposals: Sequence[Program], source: str = "network") -> list[Found]:
-        """Everything, from proposed systems (in canonical units) to the ranking."""
+        """Everything, from proposed systems (in canonical units) to the ranking before the judge's."""
         if self.first_estimate.noisy:
             self._doubt_noise(proposals, source)
         noisy, settings = self.first_estimate.noisy, self.settings
@@ -139,7 +139,7 @@ class Search:
         for _ in range(settings.noisy_rounds if noisy else settings.rounds):
             if self.deadline.over or not self.search_around():
                 break
-        return self.judged()
+        return self.ranked()
 
     def fit_whole(self, proposals: Sequence[Program], source: str) -> None:
         """Fit the proposed systems that describe the data best as they are."""
