@@ -29,7 +29,7 @@ from odefinder.compiled import compiled
 from odefinder.errors import ExpressionError
 from odefinder.program import ADD, CONST, INV, MAX_NODES, MUL, POW, POW5, SQUARE, VAR, Ops, Program, Values
 
-__all__ = ["Pool", "canonical", "canonicalise", "make_pool", "skeleton"]
+__all__ = ["Pool", "canonical", "canonicalise", "make_pool", "skeleton", "structure"]
 
 
 @compiled
@@ -139,6 +139,10 @@ def canonical(program: Program, *, explicit: bool = False) -> Program:
 
 def skeleton(program: Program) -> bytes:
     """A key that two systems share exactly when they differ in the values of constants only."""
-    explicit = canonical(program, explicit=True)
+    return structure(canonical(program, explicit=True))
+
+
+def structure(explicit: Program) -> bytes:
+    """The skeleton of a program that is in explicit canonical form already."""
     indices = np.where(explicit.ops == VAR, explicit.values, 0.0).astype(np.uint8)
     return explicit.ops.tobytes() + indices.tobytes()

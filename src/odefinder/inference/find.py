@@ -32,8 +32,7 @@ from odefinder.system import ODESystem
 from odefinder.tokens import MAX_DIMENSION
 
 MAX_POINTS = 5000  # that a fit reads: more cost time without adding much
-KEPT = 50  # systems of a result
-ROUNDED = 5  # of them, whose constants are rounded
+ROUNDED = 5  # systems of a result whose constants are rounded
 ALIKE = 0.1  # weight, relative to the best, from which another system explains the data as well
 POOR = 0.5  # R2 below which a note says so
 PREPARING = "preparing (the first run on a machine compiles, about a minute)"
@@ -163,8 +162,6 @@ def _explanations(
         except ExpressionError:  # constants that no number can hold in the user's units
             continue
         rows.append((found, system))
-        if len(rows) == KEPT:
-            break
     if not rows:
         return []
     weights = relative_weights(np.array([found.criterion for found, _ in rows]))

@@ -16,7 +16,7 @@ from itertools import islice
 
 import numpy as np
 
-from odefinder.canonical import canonical, skeleton
+from odefinder.canonical import canonical, structure
 from odefinder.errors import ExpressionError
 from odefinder.inference.horizon import fit_growing, fit_segments
 from odefinder.inference.integral import ComponentFit, match_component
@@ -33,7 +33,7 @@ POOR, POOR_CLEAN = 0.05, 1e-6
 PROMISING = 1e-3
 HARD = 6  # systems that are then fitted over short parts of the trajectories first
 LONGEST = 60  # nodes of an equation
-JUDGED = 40  # systems that the judge ranks
+JUDGED = 50  # systems that the judge ranks
 
 
 @dataclass(frozen=True)
@@ -104,11 +104,10 @@ class Search:
         return sorted(finite, key=lambda found: (found.criterion, found.fit.error))
 
     def judged(self) -> list[Found]:
-        """The best systems in the order of the final criterion, which asks the judge; then the others."""
-        ranked = self.ranked()
-        if self.judge is None or not ranked:
-            return ranked
-        best, rest = ranked[:JUDGED], ranked[JUDGED:]
+        """The best systems in the order of the final criterion, which asks the judge."""
+        best = self.ranked()[:JUDGED]
+        if self.judge is None or not best:
+            return best
         chances = self.judge([found.fit.program for found in best])
         best = [
             replace(
@@ -119,7 +118,7 @@ class Search:
             )
             for found, chance in zip(best, chances, strict=True)
         ]
-        return sorted(best, key=lambda found: (found.criterion, found.fit.error)) + rest
+        return sorted(best, key=lambda found: (found.criterion, found.fit.error))
 
     # ------------------------------------------------------------ stages
 
@@ -150,6 +149,8 @@ class Search:
                 break
             plain.append(fit_constants(program, self.data, starts=starts, iterations=0).error)
         for i in np.argsort(plain, kind="stable")[: self.settings.whole]:
+            if self.deadline.over:
+                break
             self._fit(proposals[i], source)
 
     def collect_equations(self, proposals: Iterable[Program], source: str) -> None:
@@ -241,14 +242,14 @@ class Search:
             equation = canonical(equation, explicit=True)
         except ExpressionError:  # such as 1 / 0
             return
-        key = _key(equation)
+        key = structure(equation)
         if key in self._fronts[component] or len(equation) > 2 * LONGEST or not self._allowed(equation):
             return
         fit = match_component(equation, component, self.data, self.estimate, iterations=iterations)
         self._keep(component, fit, source)
 
     def _keep(self, component: int, fit: ComponentFit, source: str) -> None:
-        key = _key(fit.program)
+        key = structure(fit.program)
         known = self._fronts[component].get(key)
         if known is None or fit.score < known[0].score:
             self._fronts[component][key] = (fit, source if known is None else known[1])
@@ -273,7 +274,7 @@ class Search:
         """Fit a system on the trajectories and keep it, if it is the best of its structure."""
         try:
             program = canonical(program, explicit=True)
-            key = skeleton(program)
+            key = structure(program)
         except ExpressionError:
             return
         if not self._allowed(program):
@@ -303,9 +304,3 @@ class Search:
 
     def _best_error(self) -> float:
         return min((found.fit.error for found in self.found.values()), default=np.inf)
-
-
-def _key(equation: Program) -> bytes:
-    """The structure of an equation that is in explicit canonical form already."""
-    indices = np.where(equation.ops == 1, equation.values, 0.0).astype(np.uint8)
-    return equation.ops.tobytes() + indices.tobytes()
