@@ -59,7 +59,7 @@ def test_finds_a_known_system(fitted: ODEFormer) -> None:
 
 def test_the_table_of_systems(fitted: ODEFormer) -> None:
     table = fitted.equations_
-    assert list(table) == ["complexity", "r2", "criterion", "weight", "source", "system"]
+    assert list(table) == ["complexity", "r2", "front", "criterion", "weight", "source", "system"]
     assert (table["criterion"].diff()[1:] >= 0.0).all()
     assert table["weight"].sum() == pytest.approx(1.0)
     assert table["weight"].is_monotonic_decreasing

@@ -145,11 +145,13 @@ class Search:
         starts = self.first_estimate.starts
         plain = []
         for program in proposals:
-            if self.deadline.over:
+            if self.deadline.stopped or (
+                self.deadline.over and plain
+            ):  # one at least, however short the time
                 break
             plain.append(fit_constants(program, self.data, starts=starts, iterations=0).error)
         for i in np.argsort(plain, kind="stable")[: self.settings.whole]:
-            if self.deadline.over:
+            if self.deadline.stopped or (self.deadline.over and self.found):
                 break
             self._fit(proposals[i], source)
 
