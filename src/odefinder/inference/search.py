@@ -143,7 +143,7 @@ class Search:
     def fit_whole(self, proposals: Sequence[Program], source: str) -> None:
         """Fit the proposed systems that describe the data best as they are."""
         starts = self.first_estimate.starts
-        plain = []
+        plain: list[float] = []
         for program in proposals:
             if self.deadline.stopped or (
                 self.deadline.over and plain
