@@ -27,7 +27,6 @@ from odefinder.corruption import corrupt
 from odefinder.data import from_arrays
 from odefinder.errors import OdefinderError
 from odefinder.inference.find import Finding, find
-from odefinder.integrate import integrate
 from odefinder.program import Program
 from odefinder.training.validation import GOOD, synthetic_cases
 
@@ -68,10 +67,7 @@ def bench_tasks(name: str) -> list[Task]:
     tasks = []
     for number, system in enumerate(systems):
         program = system.system().program
-        paths = [
-            integrate(program, x0, t, rtol=1e-10, atol=1e-12, max_steps=1_000_000)[0]
-            for x0 in system.initial_values
-        ]
+        paths = system.trajectories(t)
         for k, path in enumerate(paths):
             label = f"{system.id} from {k + 1}"
             tasks.append(Task(label, program, t, path, paths[(k + 1) % len(paths)], 1000 * (number + 1) + k))

@@ -47,10 +47,8 @@ def observed(case: Case, paths: list[np.ndarray], sigma: float) -> Case:
     t = np.linspace(case.dense_times[0], case.dense_times[-1], len(paths[0]))
     noisy = [corrupt(t, path, sigma=sigma, seed=k) for k, path in enumerate(paths)]
     scaling = fit_scaling([times for times, _ in noisy], [states for _, states in noisy])
-    data = Observations(
-        np.concatenate([scaling.times(times) for times, _ in noisy]),
-        np.concatenate([scaling.states(states) for _, states in noisy]),
-        np.cumsum([0, *(len(times) for times, _ in noisy)]).astype(np.int64),
+    data = Observations.joined(
+        [scaling.times(times) for times, _ in noisy], [scaling.states(states) for _, states in noisy]
     )
     return replace(
         case,

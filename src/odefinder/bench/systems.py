@@ -11,6 +11,9 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from odefinder.system import ODESystem
 
 
@@ -36,6 +39,16 @@ class BenchSystem:
         return ODESystem.from_text(
             list(self.equations), variables=list(self.variables), constants=self.parameters
         )
+
+    def trajectories(self, t: NDArray[np.float64]) -> list[NDArray[np.float64]]:
+        """The clean trajectory (points, dimension) from each initial value, to high accuracy."""
+        from odefinder.integrate import integrate
+
+        program = self.system().program
+        return [
+            integrate(program, x0, t, rtol=1e-10, atol=1e-12, max_steps=1_000_000)[0]
+            for x0 in self.initial_values
+        ]
 
 
 def odebench() -> list[BenchSystem]:

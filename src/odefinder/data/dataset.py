@@ -94,8 +94,6 @@ class Dataset:
         """The data in canonical units; the clock of each trajectory starts at its own beginning."""
         from odefinder.inference.observations import Observations
 
-        return Observations(
-            np.concatenate([scaling.times(times) for times in self.times]),
-            scaling.states(np.concatenate(self.states)),
-            np.cumsum([0, *map(len, self.times)], dtype=np.int64),
+        return Observations.joined(
+            [scaling.times(times) for times in self.times], [scaling.states(states) for states in self.states]
         )

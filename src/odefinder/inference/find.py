@@ -166,21 +166,20 @@ def _explanations(
         return []
     weights = relative_weights(np.array([found.criterion for found, _ in rows]))
     noisy = search.first_estimate.noisy
+    original = Observations.joined(dataset.times, dataset.states)
     result = []
     for place, ((found, system), weight) in enumerate(zip(rows, weights, strict=True)):
         starts, r2 = scaling.original_states(found.fit.starts), _r2_of(found, scaling, data)
         if place < ROUNDED and not search.deadline.over:
-            system, starts = _rounded(system, starts, found.fit.error, dataset, noisy)
+            system, starts = _rounded(system, starts, found.fit.error, original, noisy)
         result.append(Explanation(system, starts, r2, found.criterion, float(weight), found.source))
     return result
 
 
 def _rounded(
-    system: ODESystem, starts: Floats, error: float, dataset: Dataset, noisy: bool
+    system: ODESystem, starts: Floats, error: float, data: Observations, noisy: bool
 ) -> tuple[ODESystem, Floats]:
-    """The system with simple constants where the data allow them, and its initial values."""
-    bounds = np.cumsum([0, *map(len, dataset.times)]).astype(np.int64)
-    data = Observations(np.concatenate(dataset.times), np.concatenate(dataset.states), bounds)
+    """The system with simple constants where the data (in the user's units) allow them, and its starts."""
     fit = Fit(canonical(system.program, explicit=True), starts, error)
     rounded = round_constants(fit, data, fit_starts=noisy)
     if rounded is fit:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -20,6 +20,12 @@ class Observations:
     times: Floats  # (N,), strictly increasing within each trajectory
     states: Floats  # (N, D)
     bounds: Ints  # (trajectories + 1,): where each begins, and the end
+
+    @classmethod
+    def joined(cls, times: Sequence[Floats], states: Sequence[Floats]) -> Observations:
+        """From times (n,) and states (n, D) of each trajectory."""
+        bounds = np.cumsum([0, *map(len, times)], dtype=np.int64)
+        return cls(np.concatenate(times), np.concatenate(states), bounds)
 
     @property
     def dimension(self) -> int:

@@ -24,7 +24,7 @@ from odefinder.inference.moves import altered, larger, smaller
 from odefinder.inference.observations import Floats, Observations
 from odefinder.inference.refine import Fit, fit_constants
 from odefinder.inference.select import criterion, start_error
-from odefinder.inference.sparse import propose
+from odefinder.inference.sparse import propose, smallest_sums
 from odefinder.inference.states import StateEstimate, estimate_states, states_of_model
 from odefinder.program import Program, concatenate
 
@@ -258,13 +258,11 @@ class Search:
 
     def _combinations(self, count: int, again: bool = False) -> Iterator[tuple[list[Program], str]]:
         """The systems of smallest summed scores that were not tried before."""
-        best: list[tuple[float, tuple[bytes, ...]]] = [(0.0, ())]
+        scored = []
         for front in self._fronts:
-            chosen = nsmallest(self.settings.equations, front.items(), key=lambda item: item[1][0].score)
-            chosen = [item for item in chosen if np.isfinite(item[1][0].score)]
-            pairs = ((s + fit.score, (*keys, key)) for s, keys in best for key, (fit, _) in chosen)
-            best = nsmallest(8 * count, pairs, key=lambda pair: pair[0])
-        fresh = [keys for _, keys in best if again or keys not in self._tried]
+            finite = [(fit.score, key) for key, (fit, _) in front.items() if np.isfinite(fit.score)]
+            scored.append(nsmallest(self.settings.equations, finite, key=lambda pair: pair[0]))
+        fresh = [keys for keys in smallest_sums(scored, 8 * count) if again or keys not in self._tried]
         for keys in islice(fresh, count):
             self._tried.add(keys)
             parts = [front[key] for front, key in zip(self._fronts, keys, strict=True)]

@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from heapq import nsmallest
+from typing import TypeVar
 
 import numpy as np
 
@@ -29,6 +30,7 @@ WORTH_A_TERM = 1.001  # by how much an equation with further terms must be bette
 LINEAR = 30  # sets without inner constants that become candidates
 
 Candidate = tuple[list[Feature], ComponentFit]
+T = TypeVar("T")
 
 
 def propose(
@@ -48,14 +50,17 @@ def propose(
 
 def combinations(fronts: Sequence[Sequence[ComponentFit]], count: int) -> list[Program]:
     """The systems of the smallest summed scores, one equation from each front."""
-    best: list[tuple[float, tuple[ComponentFit, ...]]] = [(0.0, ())]
+    scored = [[(fit.score, fit) for fit in front] for front in fronts]
+    return [concatenate([fit.program for fit in chosen]) for chosen in smallest_sums(scored, count)]
+
+
+def smallest_sums(fronts: Sequence[Sequence[tuple[float, T]]], count: int) -> list[tuple[T, ...]]:
+    """One entry from each front of (score, entry), the choices of the smallest summed scores first."""
+    best: list[tuple[float, tuple[T, ...]]] = [(0.0, ())]
     for front in fronts:
-        best = nsmallest(
-            count,
-            ((score + fit.score, (*chosen, fit)) for score, chosen in best for fit in front),
-            key=lambda pair: pair[0],
-        )
-    return [concatenate([fit.program for fit in chosen]) for _, chosen in best]
+        pairs = ((total + score, (*chosen, entry)) for total, chosen in best for score, entry in front)
+        best = nsmallest(count, pairs, key=lambda pair: pair[0])
+    return [chosen for _, chosen in best]
 
 
 # ---------------------------------------------------------------- one equation

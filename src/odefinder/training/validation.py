@@ -140,10 +140,7 @@ def bench_cases(
     t = np.linspace(0.0, 10.0, points)
     for system in systems:
         program = system.system().program
-        clean = [
-            integrate(program, x0, t, rtol=1e-10, atol=1e-12, max_steps=1_000_000)[0]
-            for x0 in system.initial_values
-        ]
+        clean = system.trajectories(t)
         for k, x in enumerate(clean):
             number = int(system.id) if isinstance(system.id, int) else sum(map(ord, system.id))
             times, states = corrupt(t, x, sigma=sigma, rho=rho, seed=seed + 1000 * number + k)
