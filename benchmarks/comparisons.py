@@ -88,6 +88,8 @@ def run_variant(name: str, folder: Path, examples: int, cases: int, threads: int
     speeds = sorted(json.loads(line)["examples_per_second"] for line in log)
     start = time.perf_counter()
     network = run.plain_network()
+    if torch.cuda.is_available():
+        torch.cuda.empty_cache()  # for the other variants
     synthetic = validate(network, synthetic_cases(cases))
     clean = validate(network, bench_cases(odebench()))
     noisy = validate(network, bench_cases(odebench(), sigma=0.05, rho=0.5))

@@ -1,0 +1,34 @@
+"""What a method of the benchmark is: a way from one observed trajectory to a system."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from importlib.util import find_spec
+
+import numpy as np
+from numpy.typing import NDArray
+
+from odefinder.program import Program
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Method:
+    """A method by name.  What its libraries cost to import, `fit` imports itself."""
+
+    name: str  # as on the command line, such as "sindy-poly"
+    title: str  # as in tables and figures, such as "SINDy (poly)"
+    fit: Callable[[Floats, Floats, int], Program]  # times (N,), states (N, D), seed -> a system, same units
+    needs: tuple[str, ...] = ()  # modules beyond the core
+    install: str = ""  # how to get them
+    settings: dict[str, object] = field(default_factory=dict, hash=False)  # for the report
+
+    @property
+    def missing(self) -> str | None:
+        """What stands in the way of running it here, or None."""
+        absent = [name for name in self.needs if find_spec(name) is None]
+        if not absent:
+            return None
+        return f"{self.title} needs {', '.join(absent)}; {self.install}"
