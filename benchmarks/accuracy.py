@@ -21,16 +21,15 @@ import joblib
 import numpy as np
 
 from odefinder.bench import odebench, strogatz
-from odefinder.bench.metrics import trajectory_r2
+from odefinder.bench.cases import synthetic_cases
+from odefinder.bench.metrics import GOOD, trajectory_r2
+from odefinder.bench.sets import HELD_OUT_SEED
 from odefinder.canonical import skeleton
 from odefinder.corruption import corrupt
 from odefinder.data import from_arrays
 from odefinder.errors import OdefinderError
 from odefinder.inference.find import Finding, find
 from odefinder.program import Program
-from odefinder.training.validation import GOOD, synthetic_cases
-
-HELD_OUT_SEED = 31_415_926  # of the synthetic systems: not those that anything was tuned on
 
 
 @dataclass(frozen=True)

@@ -73,9 +73,10 @@ def run_variant(name: str, folder: Path, examples: int, cases: int, threads: int
     import torch
 
     from odefinder.bench import odebench
+    from odefinder.bench.cases import bench_cases, synthetic_cases
     from odefinder.network.model import count_parameters
     from odefinder.training.loop import Run
-    from odefinder.training.validation import bench_cases, by_group, summary, synthetic_cases, validate
+    from odefinder.training.validation import by_group, summary, validate
 
     settings = replace(register(name), threads=threads)
     run = Run(folder / name, settings, resume=True)

@@ -21,7 +21,8 @@ from pathlib import Path
 import numpy as np
 
 from odefinder.bench import odebench
-from odefinder.bench.metrics import trajectory_r2
+from odefinder.bench.cases import Case, bench_cases, synthetic_cases
+from odefinder.bench.metrics import GOOD, trajectory_r2
 from odefinder.canonical import skeleton
 from odefinder.corruption import corrupt
 from odefinder.inference.horizon import fit_growing
@@ -30,7 +31,6 @@ from odefinder.inference.refine import Fit, fit_constants
 from odefinder.inference.select import best_fit
 from odefinder.inference.sparse import combinations, propose
 from odefinder.inference.states import estimate_states, states_of_model
-from odefinder.training.validation import GOOD, Case, bench_cases, synthetic_cases
 
 SYSTEMS = 12  # combinations whose constants are fitted
 ROUGH = 1e-3  # error of the state estimate, relative to the signal, above which a second pass may help

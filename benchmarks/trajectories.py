@@ -14,13 +14,14 @@ from dataclasses import replace
 
 import numpy as np
 
+from odefinder.bench.cases import Case, synthetic_cases
 from odefinder.corruption import corrupt
 from odefinder.inference.observations import Observations
 from odefinder.integrate import Status, integrate
 from odefinder.network.runtime import load_runtime
 from odefinder.prior.presets import prior_preset
 from odefinder.scaling import fit_scaling
-from odefinder.training.validation import Case, summary, synthetic_cases, validate
+from odefinder.training.validation import summary, validate
 
 COUNTS = (1, 2, 4)
 SEED = 27_182_818

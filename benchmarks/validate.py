@@ -15,9 +15,10 @@ import time
 from pathlib import Path
 
 from odefinder.bench import odebench
+from odefinder.bench.cases import bench_cases, synthetic_cases
 from odefinder.network.checkpoint import read
 from odefinder.network.runtime import load_runtime
-from odefinder.training.validation import Outcome, bench_cases, by_group, summary, synthetic_cases, validate
+from odefinder.training.validation import Outcome, by_group, summary, validate
 
 
 def figures(outcomes: list[Outcome], *, parts: tuple[int, ...]) -> dict[str, object]:

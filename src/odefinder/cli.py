@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from odefinder.commands.bench import bench
 from odefinder.commands.demo import demo
 from odefinder.commands.doctor import doctor
 from odefinder.commands.fit import fit
@@ -21,6 +22,7 @@ app = typer.Typer(
 )
 for _command in (fit, simulate, demo, doctor, generate, train):
     app.command()(_command)
+app.add_typer(bench, name="bench")
 
 
 def _show_version(wanted: bool) -> None:

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from odefinder.bench import odebench, strogatz
+from odefinder.bench.cases import Case, bench_cases, synthetic_cases
 from odefinder.bench.metrics import r2_score, trajectory_r2
 from odefinder.canonical import skeleton
 from odefinder.inference.decode import Candidate, Decoding
@@ -15,14 +16,11 @@ from odefinder.program import MUL, Program, check_system
 from odefinder.scaling import T_END, T_START
 from odefinder.tokens import MAX_DIMENSION
 from odefinder.training.validation import (
-    Case,
     Outcome,
-    bench_cases,
     by_group,
     decode_cases,
     judge,
     summary,
-    synthetic_cases,
     validate,
 )
 from tests.networks import small_network

@@ -8,6 +8,8 @@ from numpy.typing import NDArray
 from odefinder.integrate import Status, integrate
 from odefinder.program import Program
 
+GOOD = 0.9  # R2 above which a trajectory counts as found
+
 
 def r2_score(truth: NDArray[np.float64], prediction: NDArray[np.float64]) -> float:
     """R2 over all variables of (points, dimension); -inf where the prediction is not finite."""

@@ -16,44 +16,19 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from odefinder.bench.metrics import trajectory_r2
-from odefinder.bench.systems import BenchSystem
+from odefinder.bench.cases import Case
+from odefinder.bench.metrics import GOOD, trajectory_r2
 from odefinder.canonical import canonical, skeleton
-from odefinder.corruption import corrupt
 from odefinder.inference.decode import Candidate, Decoding, distinct_candidates, network_points, sample
-from odefinder.inference.observations import Observations
 from odefinder.inference.refine import Fit, fit_constants
 from odefinder.inference.select import best_fit
-from odefinder.integrate import Status, integrate
 from odefinder.network.model import Network
 from odefinder.network.runtime import Runtime
 from odefinder.network.torch_runtime import TorchRuntime
-from odefinder.prior.examples import EXAMPLE, MAX_POINTS, Example, new_counts
-from odefinder.prior.presets import Prior, prior_preset
-from odefinder.prior.sampler import fill
-from odefinder.program import Program
-from odefinder.scaling import T_START, fit_scaling
-from odefinder.tokens import MAX_DIMENSION, Vocabulary
+from odefinder.prior.examples import MAX_POINTS
+from odefinder.tokens import Vocabulary
 
 Floats = NDArray[np.float64]
-VALIDATION_SEED = 987_654_321  # never used for training
-GOOD = 0.9  # R2 above which a trajectory counts as found
-
-
-@dataclass(frozen=True)
-class Case:
-    """Observed data in canonical units, and the truth to compare with, in the same units."""
-
-    data: Observations
-    truth: Program
-    dense_times: Floats
-    dense: Floats  # clean trajectory from its own start
-    other: Floats  # clean trajectory from another start
-    group: str
-
-    @property
-    def dimension(self) -> int:
-        return self.data.dimension
 
 
 @dataclass(frozen=True)
@@ -65,101 +40,6 @@ class Outcome:
     decoded: tuple[float, float]  # R2 of reconstruction and generalization, decoded constants
     fitted: tuple[float, float]  # the same with fitted constants
     distinct: int  # skeletons among the samples
-
-
-# ---------------------------------------------------------------- cases
-
-
-def synthetic_cases(
-    count: int, *, prior: Prior | None = None, points: int = 100, seed: int = VALIDATION_SEED
-) -> list[Case]:
-    """Cases from a prior, the same number for every dimension 1 to 6, all with so many points."""
-    base = prior or prior_preset("default")
-    cases: list[Case] = []
-    for dimension in range(1, MAX_DIMENSION + 1):
-        weights = np.zeros(MAX_DIMENSION)
-        weights[dimension - 1] = 1.0
-        chosen = base._replace(
-            dimension_weights=weights, siblings=1, canonical_units=True, canonical_target=True
-        )
-        examples = np.zeros(count, EXAMPLE)
-        layout = Vocabulary.preset("coarse").layout
-        fill(
-            examples,
-            new_counts(),
-            seed=seed,
-            first=dimension * 1_000_000,
-            prior=chosen,
-            layout=layout,
-            points=points,
-        )
-        cases += [case for example in examples if (case := _synthetic_case(example)) is not None]
-    return cases
-
-
-def _synthetic_case(example: Example) -> Case | None:
-    d, n, nodes = int(example["dimension"]), int(example["n_points"]), int(example["n_nodes"])
-    truth = Program(example["ops"][:nodes].copy(), example["values"][:nodes].copy())
-    trajectory = example["trajectory"][:n]
-    bounds = np.searchsorted(trajectory, np.arange(example["n_trajectories"] + 1)).astype(np.int64)
-    times = np.ascontiguousarray(example["times"][:n])
-    data = Observations(times, np.ascontiguousarray(example["states"][:n, :d]), bounds)
-    start = example["starts"][0, :d].copy()
-    t = np.linspace(T_START, times[: bounds[1]].max(), 150)
-    dense, status = integrate(truth, start, t, rtol=1e-8, atol=1e-10)
-    other = _other_trajectory(truth, start, t)
-    if status != Status.OK or other is None:
-        return None
-    noise = "clean" if example["sigma"] == 0 else ("low noise" if example["sigma"] < 0.05 else "high noise")
-    return Case(data, truth, t, dense, other, f"{d}-D|{noise}|{example['n_trajectories']} traj")
-
-
-def _other_trajectory(truth: Program, start: Floats, t: Floats) -> Floats | None:
-    """A clean trajectory from elsewhere: the first of a few starts from which the system stays finite.
-
-    As on ODEBench, repeating the observed trajectory shall not do: every variable starts elsewhere, by turns
-    larger and smaller, at least by 0.1, and with the same sign.
-    """
-    even = np.arange(len(start)) % 2 == 0
-    for first, second in ((0.5, -0.5), (-0.5, 0.5), (-0.4, -0.2), (0.2, -0.2)):
-        share = np.where(even, first, second)
-        outward = (share > 0.0) | (np.abs(start) < 0.2)
-        shift = np.maximum(np.abs(share * start), 0.1) * np.where(outward, 1.0, -1.0)
-        begin = start + np.where(start < 0.0, -shift, shift)
-        states, status = integrate(truth, begin, t, rtol=1e-8, atol=1e-10, bound=50.0)
-        if status == Status.OK:
-            return states
-    return None
-
-
-def bench_cases(
-    systems: Sequence[BenchSystem], *, sigma: float = 0.0, rho: float = 0.0, points: int = 150, seed: int = 0
-) -> list[Case]:
-    """Both initial values of each benchmark system (protocol: t in [0, 10], noise first, then dropping)."""
-    cases: list[Case] = []
-    t = np.linspace(0.0, 10.0, points)
-    for system in systems:
-        program = system.system().program
-        clean = system.trajectories(t)
-        for k, x in enumerate(clean):
-            number = int(system.id) if isinstance(system.id, int) else sum(map(ord, system.id))
-            times, states = corrupt(t, x, sigma=sigma, rho=rho, seed=seed + 1000 * number + k)
-            scaling = fit_scaling([times], [states])
-            data = Observations(
-                scaling.times(times), scaling.states(states), np.array([0, len(times)], dtype=np.int64)
-            )
-            others = [scaling.states(y) for j, y in enumerate(clean) if j != k]
-            cases.append(
-                Case(
-                    data,
-                    scaling.to_scaled(program),
-                    T_START + scaling.rate * (t - times[0]),
-                    scaling.states(x),
-                    others[0],
-                    f"{system.dimension}-D",
-                )
-            )
-    return cases
 
 
 # ---------------------------------------------------------------- decoding

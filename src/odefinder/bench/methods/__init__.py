@@ -1,1 +1,14 @@
-"""The methods that are compared: ours and the baselines, each family in its own module."""
+"""The methods that are compared: ours and the baselines, each family in its own module.
+
+A module of this folder defines `METHODS`, a tuple of `Method`; its name in MODULES is all it takes to add it.
+"""
+
+from importlib import import_module
+
+from odefinder.bench.methods.method import Method
+
+MODULES = ("ours", "oracle")
+
+METHODS: dict[str, Method] = {
+    method.name: method for module in MODULES for method in import_module(f"{__name__}.{module}").METHODS
+}

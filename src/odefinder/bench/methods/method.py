@@ -24,6 +24,9 @@ class Method:
     needs: tuple[str, ...] = ()  # modules beyond the core
     install: str = ""  # how to get them
     settings: dict[str, object] = field(default_factory=dict, hash=False)  # for the report
+    # Run once before all fits, in the process that they are forked from: what is slow to import or compile,
+    # such as `load_compiled`.  The modules of `needs` are imported there anyway.
+    prepare: Callable[[], None] | None = None
 
     @property
     def missing(self) -> str | None:
@@ -32,3 +35,17 @@ class Method:
         if not absent:
             return None
         return f"{self.title} needs {', '.join(absent)}; {self.install}"
+
+
+def load_compiled() -> None:
+    """Import and compile what most methods use: the integrator, the evaluator and the canonical form."""
+    from odefinder.bench.metrics import trajectory_r2
+    from odefinder.canonical import skeleton
+    from odefinder.evaluate import evaluate
+    from odefinder.program import make_program
+
+    program = make_program([1], [0.0])  # x' = x
+    t = np.linspace(0.0, 1.0, 5)
+    trajectory_r2(program, np.ones(1), t, np.exp(t)[:, None])
+    evaluate(program, np.ones((5, 1)))
+    skeleton(program)

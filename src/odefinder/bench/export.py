@@ -1,0 +1,40 @@
+"""Trajectories of tasks as CSV files, for tools outside."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from pathlib import Path
+
+import numpy as np
+
+from odefinder.bench.tasks import Task
+from odefinder.errors import SettingsError
+
+
+def export_tasks(tasks: Iterable[Task], folder: Path) -> int:
+    """One file a task, `sigma-S_rho-R/SYSTEM_INITIAL.csv` with the columns t and the variables; how many."""
+    if folder.exists() and not folder.is_dir():
+        raise SettingsError(f"{folder} is a file; give a folder")
+    count = 0
+    for task in tasks:
+        path = (
+            folder
+            / f"sigma-{task.sigma:g}_rho-{task.rho:g}"
+            / f"{_file_name(task.system)}_{task.initial}.csv"
+        )
+        path.parent.mkdir(parents=True, exist_ok=True)
+        t, x = task.observed()
+        header = ",".join(["t", *task.variables])
+        np.savetxt(path, np.column_stack([t, x]), fmt="%.12g", delimiter=",", header=header, comments="")
+        count += 1
+    return count
+
+
+def _file_name(system: str) -> str:
+    """The id, padded where it is a number so that files sort; nothing that a file's name must not have."""
+    return (
+        f"{int(system):02d}"
+        if system.isdecimal()
+        else re.sub(r"[^\w.-]+", "-", system).strip(".") or "system"
+    )

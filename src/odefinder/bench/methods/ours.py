@@ -1,0 +1,85 @@
+"""Our own method: the whole of it, and its first stage alone with and without fitted constants.
+
+`odefinder-decode` is what the paper calls ODEFormer (the sample of the network with the best R2 on the
+observed data, from the first observed point), `odefinder-opt` its "ODEFormer (opt)": the constants of that
+one system are then fitted by BFGS.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from odefinder.bench.methods.method import Floats, Method
+from odefinder.program import Program
+
+BUDGET = 20.0  # seconds
+
+
+def prepare() -> None:
+    """Import and compile, once for all fits.  The network is loaded by each: its threads survive no fork."""
+    from odefinder.inference.find import prepare as compile_all
+
+    compile_all()
+
+
+def fit_full(t: Floats, x: Floats, seed: int) -> Program:
+    """Default settings, with more time: it is seldom used up, so that the result does not depend on it."""
+    from odefinder.data import from_arrays
+    from odefinder.inference.decode import Decoding
+    from odefinder.inference.find import Finding, find
+
+    how = Finding(time_budget=BUDGET, decoding=Decoding(seed=seed))
+    return find(from_arrays(x, t), how).explanations[0].system.program
+
+
+def fit_decoded(t: Floats, x: Floats, seed: int) -> Program:
+    """The best sample of the network."""
+    return _decoded(t, x, seed, optimise=False)
+
+
+def fit_optimised(t: Floats, x: Floats, seed: int) -> Program:
+    """The best sample of the network, its constants fitted by BFGS."""
+    return _decoded(t, x, seed, optimise=True)
+
+
+def _decoded(t: Floats, x: Floats, seed: int, *, optimise: bool) -> Program:
+    from odefinder.data import from_arrays
+    from odefinder.errors import NoSystemError
+    from odefinder.inference.bfgs import fit_by_bfgs
+    from odefinder.inference.decode import Decoding, decode
+    from odefinder.network.runtime import load_runtime
+
+    dataset = from_arrays(x, t)
+    scaling = dataset.scaling()
+    data = dataset.observations(scaling)
+    candidates = decode(load_runtime(), data, Decoding(seed=seed))
+    scores = [_observed_r2(candidate.program, data.times, data.states) for candidate in candidates]
+    if not scores or max(scores) == -np.inf:
+        raise NoSystemError(f"none of {len(scores)} decoded systems can be integrated")
+    best = candidates[int(np.argmax(scores))].program
+    if optimise:
+        fitted = fit_by_bfgs(best, data).program
+        if _observed_r2(fitted, data.times, data.states) >= max(scores):
+            best = fitted
+    return scaling.to_original(best)
+
+
+def _observed_r2(program: Program, t: Floats, x: Floats) -> float:
+    from odefinder.inference.find import variance_weighted_r2
+    from odefinder.integrate import integrate
+
+    return variance_weighted_r2(x, integrate(program, x[0], t, rtol=1e-6, atol=1e-9, bound=1e4)[0])
+
+
+_SAMPLES: dict[str, object] = {"samples": 50, "temperature": 0.7}
+METHODS = (
+    Method(
+        "odefinder",
+        "odefinder",
+        fit_full,
+        settings={**_SAMPLES, "time_budget": BUDGET},
+        prepare=prepare,
+    ),
+    Method("odefinder-decode", "odefinder (decode only)", fit_decoded, settings=_SAMPLES, prepare=prepare),
+    Method("odefinder-opt", "odefinder (opt)", fit_optimised, settings=_SAMPLES, prepare=prepare),
+)

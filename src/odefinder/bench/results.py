@@ -1,0 +1,148 @@
+"""The folder of a run: `run.json` says what was asked for, `results.jsonl` has one line for each fit.
+
+A line is written and synchronised as soon as its fit is done, so a run that is killed loses only the fits
+that were going on; a last line that was cut off by a kill is dropped.  Where a fit has several lines (a
+method that could not run at first), the last one counts.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import IO, Any
+
+from odefinder.bench.protocol import COLUMNS, Result
+from odefinder.errors import DataError, SettingsError
+
+FORMAT = 1
+RUN, RESULTS = "run.json", "results.jsonl"
+# What all fits of a folder share.  Methods, cells and systems may be added by a later command.
+SHARED = ("format", "odefinder", "set", "systems_sha256", "seed", "time_limit", "memory_limit")
+
+
+def open_run(
+    folder: Path,
+    shared: Mapping[str, Any],
+    methods: Mapping[str, Any],
+    command: str,
+    environment: Mapping[str, Any],
+) -> None:
+    """Make the folder, or check that it holds a run with the same settings.
+
+    methods: the settings of each; command: what was asked for; environment: what else the report shall say.
+    """
+    asked = json.loads(json.dumps(dict(shared)))
+    if folder.exists() and not folder.is_dir():
+        raise SettingsError(f"{folder} is a file; give a folder for the results (--out)")
+    content = {**asked, "methods": {}, "commands": []}
+    if (folder / RUN).exists():
+        content = read_run(folder)
+        for name in SHARED:
+            if content.get(name) != asked[name]:
+                raise SettingsError(
+                    f"{folder} has results with other settings: {name} is {content.get(name)} there, "
+                    f"{asked[name]} here; give the same, or another folder (--out)"
+                )
+    elif folder.exists() and any(folder.iterdir()):
+        raise SettingsError(f"{folder} holds other files; give a new or empty folder (--out)")
+    for name, settings in methods.items():
+        now = json.loads(json.dumps(settings, default=str))
+        if content["methods"].setdefault(name, now) != now:
+            raise SettingsError(
+                f"{folder} has results of {name} with other settings: {content['methods'][name]} there, "
+                f"{now} here; give another folder (--out)"
+            )
+    if command not in content["commands"]:
+        content["commands"].append(command)
+    content |= environment
+    folder.mkdir(parents=True, exist_ok=True)
+    temporary = folder / f"{RUN}.tmp"
+    temporary.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
+    temporary.replace(folder / RUN)
+
+
+def read_run(folder: Path) -> dict[str, Any]:
+    """The content of `run.json`."""
+    path = folder / RUN
+    try:
+        content = dict(json.loads(path.read_text(encoding="utf-8")))
+    except FileNotFoundError:
+        raise DataError(f"{folder} has no {RUN}: it is no folder that `odefinder bench` filled") from None
+    except (OSError, ValueError, TypeError) as problem:
+        raise DataError(f"cannot read {path}: {problem}") from None
+    if content.get("format") != FORMAT:
+        raise DataError(f"{folder} has format {content.get('format')}, this odefinder reads format {FORMAT}")
+    return content
+
+
+def read_results(folder: Path) -> list[Result]:
+    """The results of a folder, sorted; the last one of each fit."""
+    path = folder / RESULTS
+    if not path.exists():
+        return []
+    by_key = {}
+    lines = path.read_bytes().split(b"\n")
+    for number, line in enumerate(lines[:-1], start=1):  # what follows the last end of line is cut off
+        try:
+            entry = json.loads(line)
+            result = Result(**{name: entry[name] for name in COLUMNS})
+        except (ValueError, TypeError, KeyError):
+            raise DataError(
+                f"line {number} of {path} is damaged; remove the line, and the same command repeats its fit"
+            ) from None
+        by_key[result.key] = result
+    return sorted(by_key.values(), key=_order)
+
+
+def _order(result: Result) -> tuple[Any, ...]:
+    number = int(result.system) if result.system.isdecimal() else 0
+    return result.method, result.sigma, result.rho, number, result.system, result.initial
+
+
+class ResultFile:
+    """`results.jsonl`, open for more lines; no other run may write to it meanwhile."""
+
+    def __init__(self, folder: Path):
+        self.path = folder / RESULTS
+        self._file: IO[bytes] = self.path.open("ab+")
+        _lock(self._file, folder)
+        self._drop_cut_line()
+
+    def append(self, result: Result) -> None:
+        """Write a line so that it outlives a kill."""
+        self._file.write(json.dumps(asdict(result), allow_nan=False).encode() + b"\n")
+        self._file.flush()
+        os.fsync(self._file.fileno())
+
+    def close(self) -> None:
+        self._file.close()
+
+    def __enter__(self) -> ResultFile:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _drop_cut_line(self) -> None:
+        content = self.path.read_bytes()
+        whole = content.rfind(b"\n") + 1
+        if whole < len(content):
+            self._file.truncate(whole)
+
+
+def _lock(file: IO[bytes], folder: Path) -> None:
+    """Held until the file is closed or the process ends; nothing where there are no such locks."""
+    try:
+        import fcntl
+    except ImportError:
+        return
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        file.close()
+        raise SettingsError(
+            f"another run is writing to {folder}; wait for it, or give another --out"
+        ) from None

@@ -1,0 +1,207 @@
+"""The sets of true systems that methods are compared on: published ones, synthetic ones, a user's own.
+
+A user's own set is a JSON file, a list of systems such as
+
+    {"id": "decay", "equations": ["-k * x"], "variables": ["x"], "parameters": {"k": 0.5},
+     "initial_values": [[3.0], [1.0]]}
+
+The names of the variables (x0, x1, ... by default), the constants, "name", "t_end" (10) and "points" (150)
+are optional.  Every initial value is fitted and generalizes to the next one, so there are two of them or
+more.  ODEBench's own file, `odebench.json`, is one of this kind.
+"""
+
+from __future__ import annotations
+
+import difflib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from odefinder.bench.cases import synthetic_cases
+from odefinder.bench.systems import BenchSystem, odebench, strogatz
+from odefinder.errors import DataError, OdefinderError, SettingsError
+from odefinder.integrate import Status, integrate
+from odefinder.program import Program
+from odefinder.system import ODESystem
+
+NAMES = ("odebench", "strogatz", "synthetic")
+T_END, POINTS, STROGATZ_POINTS = 10.0, 150, 100
+HELD_OUT_SEED = 31_415_926  # of the synthetic systems: nothing was trained, tuned or chosen on it
+CASES = 20  # synthetic systems of each dimension
+
+REQUIRED = ("id", "equations", "initial_values")
+KNOWN = (*REQUIRED, "name", "variables", "parameters", "t_end", "points", "description", "dimension",
+         "chaotic", "source")  # fmt: skip
+
+
+@dataclass(frozen=True, eq=False)
+class TrueSystem:
+    """A system with known equations, and the times at which it is seen."""
+
+    id: str
+    name: str
+    system: ODESystem
+    t: np.ndarray  # (N,)
+    starts: tuple[tuple[float, ...], ...]  # initial values
+    fitted: int  # how many of them, from the first on, are given to the methods
+
+    @property
+    def program(self) -> Program:
+        return self.system.program
+
+    @cached_property
+    def trajectories(self) -> list[np.ndarray]:
+        """The clean trajectory (N, D) from each initial value, to high accuracy."""
+        result = []
+        for start in self.starts:
+            states, status = integrate(
+                self.program, start, self.t, rtol=1e-10, atol=1e-12, max_steps=1_000_000
+            )
+            if status != Status.OK:
+                raise DataError(
+                    f"system {self.id!r} cannot be integrated from {list(start)} up to t = {self.t[-1]:g} "
+                    f"({status.name.lower().replace('_', ' ')}); choose another one or a smaller t_end"
+                )
+            result.append(states)
+        return result
+
+
+def load_set(name: str, *, cases: int = CASES) -> list[TrueSystem]:
+    """The systems of a set by name, or of a JSON file.  cases: synthetic systems of each dimension."""
+    if name == "odebench":
+        return [_published(entry, POINTS) for entry in odebench()]
+    if name == "strogatz":
+        return [_published(entry, STROGATZ_POINTS) for entry in strogatz()]
+    if name == "synthetic":
+        return _synthetic(cases)
+    return _read_file(Path(name))
+
+
+def set_title(name: str) -> str:
+    """The set's name for tables: a file without its folder."""
+    return name if name in NAMES else Path(name).stem
+
+
+def _published(entry: BenchSystem, points: int) -> TrueSystem:
+    t = np.linspace(0.0, T_END, points)
+    return TrueSystem(
+        str(entry.id), entry.name, entry.system(), t, entry.initial_values, len(entry.initial_values)
+    )
+
+
+def _synthetic(cases: int) -> list[TrueSystem]:
+    """Systems drawn from the prior, in canonical units, as many of each dimension; one fit each."""
+    if cases < 1:
+        raise SettingsError(
+            f"cases is the number of synthetic systems of each dimension, 1 or more, got {cases}"
+        )
+    systems = []
+    for number, case in enumerate(synthetic_cases(cases, seed=HELD_OUT_SEED), start=1):
+        system = ODESystem(case.truth, tuple(f"x{j}" for j in range(case.dimension)))
+        starts = tuple(tuple(path[0].tolist()) for path in (case.dense, case.other))
+        systems.append(
+            TrueSystem(
+                str(number), f"synthetic {case.dimension}-D", system, case.dense_times, starts, fitted=1
+            )
+        )
+    return systems
+
+
+# ---------------------------------------------------------------------------------------- a user's file
+
+
+def _read_file(path: Path) -> list[TrueSystem]:
+    try:
+        entries = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise DataError(
+            f"there is no set {str(path)!r}: give {', '.join(NAMES)} or a JSON file of systems"
+        ) from None
+    except (OSError, UnicodeDecodeError) as problem:
+        raise DataError(f"cannot read {path}: {problem}") from None
+    except (ValueError, RecursionError) as problem:
+        raise DataError(f"{path} is not JSON: {problem}") from None
+    if not isinstance(entries, list) or not entries:
+        raise DataError(
+            f"{path} must hold a list of systems, [{{...}}, ...], each with {', '.join(REQUIRED)}"
+        )
+    systems: list[TrueSystem] = []
+    for number, entry in enumerate(entries, start=1):
+        try:
+            system = _read_entry(entry)
+            if system.id in {other.id for other in systems}:
+                raise DataError("its id occurs twice; give every system an id of its own")
+            system.trajectories  # noqa: B018  now, not in the middle of a run
+        except OdefinderError as problem:
+            shown = f" (id {entry['id']!r})" if isinstance(entry, dict) and "id" in entry else ""
+            raise DataError(f"{path}, entry {number}{shown}: {problem}") from None
+        systems.append(system)
+    return systems
+
+
+def _read_entry(entry: Any) -> TrueSystem:
+    if not isinstance(entry, Mapping):
+        raise DataError(f"a system is an object {{...}} with {', '.join(REQUIRED)}, not {entry!r:.60}")
+    for key in entry:
+        if key not in KNOWN:
+            close = difflib.get_close_matches(key, KNOWN, n=1)
+            advice = f"did you mean {close[0]!r}?" if close else f"known are {', '.join(KNOWN)}"
+            raise DataError(f"{key!r} is not known; {advice}")
+    for key in REQUIRED:
+        if key not in entry:
+            raise DataError(f"{key!r} is missing")
+    if not isinstance(entry["id"], (str, int)) or str(entry["id"]) == "":
+        raise DataError("'id' is a text or a number")
+    equations = entry["equations"]
+    if not isinstance(equations, (list, str, dict)) or not equations:
+        raise DataError("'equations' is a list of right-hand sides, such as [\"-k * x\"]")
+    parameters = entry.get("parameters", {})
+    if not isinstance(parameters, dict):
+        raise DataError("'parameters' is an object of numbers, such as {\"k\": 0.5}")
+    system = ODESystem.from_text(equations, _variables(entry), parameters)
+    t_end, points = _number(entry, "t_end", T_END), _number(entry, "points", POINTS)
+    if points != int(points) or not 10 <= points <= 10_000:
+        raise DataError(f"'points' is a whole number from 10 to 10000, not {points!r}")
+    starts = _starts(entry["initial_values"], system)
+    t = np.linspace(0.0, t_end, int(points))
+    return TrueSystem(str(entry["id"]), str(entry.get("name", entry["id"])), system, t, starts, len(starts))
+
+
+def _variables(entry: Mapping[str, Any]) -> list[str] | None:
+    """The given names; x0, x1, ... where right-hand sides come without any."""
+    names, equations = entry.get("variables"), entry["equations"]
+    if names is not None and not isinstance(names, (list, dict)):
+        raise DataError("'variables' is a list of names, or an object of names and meanings")
+    if names is None and isinstance(equations, list) and not any("=" in str(text) for text in equations):
+        return [f"x{j}" for j in range(len(equations))]
+    return None if names is None else list(names)
+
+
+def _number(entry: Mapping[str, Any], key: str, default: float) -> float:
+    value = entry.get(key, default)
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0.0 < value < np.inf:
+        raise DataError(f"{key!r} is a positive number, not {value!r}")
+    return float(value)
+
+
+def _starts(values: Any, system: ODESystem) -> tuple[tuple[float, ...], ...]:
+    shown = ", ".join(system.variables)
+    advice = (
+        f"a list of lists with a number for each variable ({shown}), such as {[[1.0] * system.dimension]}"
+    )
+    try:
+        starts = tuple(tuple(float(value) for value in start) for start in values)
+    except (TypeError, ValueError):
+        raise DataError(f"'initial_values' is {advice}") from None
+    if not starts or any(len(start) != system.dimension or not np.isfinite(start).all() for start in starts):
+        raise DataError(f"'initial_values' is {advice}")
+    if len(starts) < 2 or len(set(starts)) < len(starts):
+        raise DataError(
+            "two different initial values are needed or more: a fit is tested on the next one, too"
+        )
+    return starts

@@ -1,0 +1,116 @@
+"""Tasks: one observed trajectory of a true system each, with what it is judged by.
+
+A task is told apart by set, system, initial value, sigma and rho.  Its seed is the first 31 bits of the
+SHA-256 of these and the run's seed, so that a task's data are the same whatever else is run beside it, on any
+machine.  The protocol is the paper's: noise first, x (1 + xi) with xi ~ N(0, sigma), then int(rho N) points
+dropped.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from odefinder.bench.sets import TrueSystem
+from odefinder.corruption import corrupt
+from odefinder.errors import SettingsError
+from odefinder.program import Program
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Task:
+    """One trajectory to be fitted."""
+
+    set: str
+    system: str  # the system's id
+    name: str
+    initial: int  # which initial value, from 1 on
+    sigma: float
+    rho: float
+    seed: int  # of the noise and the subsampling, and of the method
+    variables: tuple[str, ...]
+    truth: Program
+    t: Floats  # (N,)
+    clean: Floats  # (N, D): the trajectory without noise, at all times
+    other: Floats  # (N, D): from the next initial value
+
+    def observed(self) -> tuple[Floats, Floats]:
+        """Times (n,) and states (n, D) that a method sees."""
+        return corrupt(self.t, self.clean, sigma=self.sigma, rho=self.rho, seed=self.seed)
+
+
+def task_seed(seed: int, set_name: str, system: str, initial: int, sigma: float, rho: float) -> int:
+    """The seed of a task, from 0 to 2**31 - 1."""
+    text = f"{seed}|{set_name}|{system}|{initial}|{sigma:.6g}|{rho:.6g}"
+    return int.from_bytes(hashlib.sha256(text.encode()).digest()[:4], "big") >> 1
+
+
+def make_tasks(
+    set_name: str,
+    systems: Sequence[TrueSystem],
+    *,
+    sigmas: Sequence[float] = (0.0,),
+    rhos: Sequence[float] = (0.0,),
+    seed: int = 0,
+) -> Iterator[Task]:
+    """Every initial value of every system in every cell of sigma and rho, one cell after the other."""
+    for sigma in sigmas:
+        if not 0.0 <= sigma < np.inf:
+            raise SettingsError(f"sigma is a noise level, 0 or larger, got {sigma:g}")
+    for rho in rhos:
+        if not 0.0 <= rho < 1.0:
+            raise SettingsError(f"rho is the share of points to drop, from 0 to below 1, got {rho:g}")
+    for sigma in dict.fromkeys(sigmas):
+        for rho in dict.fromkeys(rhos):
+            for system in systems:
+                for k in range(system.fitted):
+                    yield _task(set_name, system, k, sigma, rho, seed)
+
+
+def _task(set_name: str, system: TrueSystem, k: int, sigma: float, rho: float, seed: int) -> Task:
+    paths = system.trajectories
+    return Task(
+        set_name,
+        system.id,
+        system.name,
+        k + 1,
+        sigma,
+        rho,
+        task_seed(seed, set_name, system.id, k + 1, sigma, rho),
+        system.system.variables,
+        system.program,
+        system.t,
+        paths[k],
+        paths[(k + 1) % len(paths)],
+    )
+
+
+def choose_systems(systems: Sequence[TrueSystem], wanted: str | None) -> list[TrueSystem]:
+    """Those with the ids of a text such as "1,5,20-25", in the order of the set; None: all."""
+    if wanted is None:
+        return list(systems)
+    known = [system.id for system in systems]
+    chosen: set[str] = set()
+    for word in filter(None, (word.strip() for word in wanted.split(","))):
+        first, dash, last = word.partition("-")
+        if word in known:
+            chosen.add(word)
+        elif dash and first in known and last in known and known.index(first) <= known.index(last):
+            chosen.update(known[known.index(first) : known.index(last) + 1])
+        else:
+            raise SettingsError(
+                f"there is no system {word!r} in this set; its systems are {_shortened(known)}"
+            )
+    if not chosen:
+        raise SettingsError("--systems names no system; give ids such as 1,5,20-25")
+    return [system for system in systems if system.id in chosen]
+
+
+def _shortened(names: Sequence[str]) -> str:
+    return ", ".join(names) if len(names) <= 12 else f"{', '.join(names[:6])}, ... {names[-1]}"

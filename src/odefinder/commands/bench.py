@@ -1,0 +1,180 @@
+"""`odefinder bench`: methods compared on systems with known equations."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from odefinder.commands.exits import plain_errors
+
+if TYPE_CHECKING:
+    from odefinder.bench.methods.method import Method
+    from odefinder.bench.protocol import Result
+
+Set = Annotated[str, typer.Option("--set", help="odebench, strogatz, synthetic, or a JSON file of systems.")]
+Sigma = Annotated[str, typer.Option(help="Noise levels, such as 0,0.01,0.05.")]
+Rho = Annotated[str, typer.Option(help="Shares of dropped points, such as 0,0.5.")]
+Systems = Annotated[str | None, typer.Option(help="Only these systems, such as 1,5,20-25.")]
+Cases = Annotated[int, typer.Option(help="Synthetic systems of each dimension.")]
+Seed = Annotated[int, typer.Option(help="The same seed gives the same results.")]
+Folder = Annotated[Path, typer.Argument(help="The folder of a run (--out).")]
+
+bench = typer.Typer(
+    invoke_without_command=True,
+    no_args_is_help=True,
+    subcommand_metavar="[list | report | export]",
+    pretty_exceptions_enable=False,
+)
+
+
+@bench.callback()
+def run(
+    context: typer.Context,
+    set_name: Set = "odebench",
+    methods: Annotated[str, typer.Option(help="Names from `odefinder bench list`.")] = "odefinder",
+    sigma: Sigma = "0",
+    rho: Rho = "0",
+    systems: Systems = None,
+    cases: Cases = 20,
+    jobs: Annotated[int, typer.Option(help="Fits at a time.")] = 1,
+    out: Annotated[
+        Path | None,
+        typer.Option(help="Folder for the results; the same command goes on in it.  Default: bench-SET."),
+    ] = None,
+    time_limit: Annotated[float, typer.Option(help="Seconds that a fit may take.")] = 300.0,
+    memory_limit: Annotated[float, typer.Option(help="GB that a fit may use.")] = 4.0,
+    seed: Seed = 0,
+    backend: Annotated[str, typer.Option(help="processes, or dask for a cluster.")] = "processes",
+    address: Annotated[
+        str | None, typer.Option(help="Of the Dask scheduler, such as tcp://host:8786; else a local cluster.")
+    ] = None,
+    progress: Annotated[bool, typer.Option(help="Show a progress bar in a terminal.")] = True,
+) -> None:
+    """Compare methods on systems with known equations: accuracy, structure, complexity and time."""
+    if context.invoked_subcommand is not None:
+        return
+    with plain_errors():
+        from odefinder.bench.report import write_report
+        from odefinder.bench.runner import Plan
+        from odefinder.bench.runner import run as run_all
+        from odefinder.bench.sets import set_title
+
+        plan = Plan(
+            set=set_name,
+            methods=chosen_methods(methods),
+            sigmas=numbers(sigma, "sigma"),
+            rhos=numbers(rho, "rho"),
+            systems=systems,
+            cases=cases,
+            seed=seed,
+            time_limit=time_limit,
+            memory_limit=memory_limit,
+        )
+        folder = out or Path(f"bench-{set_title(set_name)}")
+        shown = progress and sys.stderr.isatty()
+        summary = run_all(plan, folder, jobs=jobs, backend=backend, address=address, progress=shown)
+        paths = write_report(folder)
+        names = {method.name for method in plan.methods}
+        _print_accuracy([result for result in summary.results if result.method in names])
+        if summary.done_before:
+            typer.echo(f"{summary.done_before} of {summary.asked} fits were there already.")
+        typer.echo(f"Wrote {', '.join(str(path) for path in paths)}.", err=True)
+
+
+@bench.command("list")
+def list_methods() -> None:
+    """Show the methods, and what those need that cannot run here."""
+    with plain_errors():
+        from odefinder.bench.methods import METHODS
+
+        width = max(map(len, METHODS))
+        titles = max(len(method.title) for method in METHODS.values())
+        for method in METHODS.values():
+            typer.echo(
+                f"{method.name:<{width}}  {method.title:<{titles}}  {method.missing or 'can run here'}"
+            )
+
+
+@bench.command()
+def report(folder: Folder) -> None:
+    """Write the tables of a run again: results.csv, results.parquet and report.md."""
+    with plain_errors():
+        from odefinder.bench.report import write_report
+        from odefinder.bench.results import read_results
+
+        paths = write_report(folder)
+        _print_accuracy(read_results(folder))
+        typer.echo(f"Wrote {', '.join(str(path) for path in paths)}.", err=True)
+
+
+@bench.command()
+def export(
+    folder: Annotated[Path, typer.Argument(help="Where the files go.")],
+    set_name: Set = "odebench",
+    sigma: Sigma = "0",
+    rho: Rho = "0",
+    systems: Systems = None,
+    cases: Cases = 20,
+    seed: Seed = 0,
+) -> None:
+    """Write the trajectories of a set as CSV files, one each, as the methods see them."""
+    with plain_errors():
+        from odefinder.bench.export import export_tasks
+        from odefinder.bench.sets import load_set, set_title
+        from odefinder.bench.tasks import choose_systems, make_tasks
+
+        chosen = choose_systems(load_set(set_name, cases=cases), systems)
+        tasks = make_tasks(
+            set_title(set_name), chosen, sigmas=numbers(sigma, "sigma"), rhos=numbers(rho, "rho"), seed=seed
+        )
+        typer.echo(f"Wrote {export_tasks(tasks, folder)} trajectories into {folder}.")
+
+
+def chosen_methods(text: str) -> tuple[Method, ...]:
+    """The methods of a list of names."""
+    import difflib
+
+    from odefinder.bench.methods import METHODS
+    from odefinder.errors import SettingsError
+
+    names = [name.strip() for name in text.split(",") if name.strip()]
+    for name in names:
+        if name not in METHODS:
+            close = difflib.get_close_matches(name, METHODS, n=1)
+            advice = f"did you mean {close[0]!r}?" if close else f"choose from {', '.join(METHODS)}"
+            raise SettingsError(f"there is no method {name!r}; {advice}")
+    return tuple(METHODS[name] for name in dict.fromkeys(names))
+
+
+def numbers(text: str, what: str) -> tuple[float, ...]:
+    """The numbers of a text such as 0,0.05."""
+    from odefinder.errors import SettingsError
+
+    try:
+        return tuple(float(word) for word in text.split(",") if word.strip())
+    except ValueError:
+        raise SettingsError(
+            f"--{what} takes numbers with commas between them, such as 0,0.05, not {text!r}"
+        ) from None
+
+
+def _print_accuracy(results: list[Result]) -> None:
+    """The main table, and which methods were not run."""
+    from odefinder.bench.protocol import Status
+    from odefinder.bench.report import accuracy_lines
+
+    header, *rows = accuracy_lines(results)
+    if rows:
+        typer.echo("% of fits with R2 > 0.9, and with the true structure")
+        widths = [max(map(len, column)) for column in zip(header, *rows, strict=True)]
+        for row in (header, *rows):
+            first, *rest = (
+                word.rjust(width) if k else word.ljust(width)
+                for k, (word, width) in enumerate(zip(row, widths, strict=True))
+            )
+            typer.echo("  ".join([first, *rest]))
+    for why in sorted({result.message for result in results if result.status == Status.NOT_RUN}):
+        typer.echo(f"not run: {why}")

@@ -1,0 +1,43 @@
+"""Our own methods, on a system that all of them find."""
+
+import numpy as np
+import pytest
+
+from odefinder.bench.methods import METHODS
+from odefinder.bench.methods.method import load_compiled
+from odefinder.bench.metrics import trajectory_r2
+from odefinder.bench.sets import load_set
+from odefinder.errors import SettingsError
+from odefinder.inference.decode import Decoding
+
+DECAY = load_set("odebench")[0]
+
+
+def test_decoded_systems_are_in_the_units_of_the_data() -> None:
+    truth = DECAY.trajectories[0]
+    programs = [
+        METHODS[name].fit(DECAY.t, truth, 0)
+        for name in ("odefinder-decode", "odefinder-decode", "odefinder-opt")
+    ]
+    assert programs[0] == programs[1]  # the same seed
+    decoded, _, fitted = (trajectory_r2(program, truth[0], DECAY.t, truth) for program in programs)
+    assert 0.99 < decoded <= fitted + 1e-9
+
+
+def test_settings_are_those_used() -> None:
+    default = Decoding()
+    for method in METHODS.values():
+        if method.name.startswith("odefinder"):
+            assert method.settings["samples"] == default.samples
+            assert method.settings["temperature"] == default.temperature
+
+
+def test_the_oracle_has_to_be_told() -> None:
+    oracle = METHODS["oracle"]
+    with pytest.raises(SettingsError, match="has to be told"):
+        oracle.fit(np.zeros(3), np.zeros((3, 1)), 0)
+    assert oracle.told(DECAY.program).fit(np.zeros(3), np.zeros((3, 1)), 0) is DECAY.program
+
+
+def test_what_methods_share_is_compiled() -> None:
+    load_compiled()
