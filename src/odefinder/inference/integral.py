@@ -17,7 +17,7 @@ from odefinder.inference.observations import Floats, Ints, Observations
 from odefinder.inference.refine import DAMPING_MAX, solve_damped
 from odefinder.inference.select import FLOOR
 from odefinder.inference.states import StateEstimate
-from odefinder.program import CONST, INV, POW, SIN, VAR, Ops, Program, Values
+from odefinder.program import CONST, INV, POW, SIN, VAR, Ops, Program, Values, concatenate
 
 DAMPING_START = 1e-3  # most constants enter linearly, where full steps are best
 TOLERANCE = 1e-7  # relative decrease of the cost below which a step counts as no progress
@@ -173,6 +173,12 @@ def match_component(
     return ComponentFit(
         fitted, error, component_score(fitted, error, count, floor(data, estimate, component))
     )
+
+
+def match_system(program: Program, data: Observations, estimate: StateEstimate) -> Program:
+    """A system with each equation's constants fitted in integral form, from where they stand."""
+    equations = enumerate(program.components())
+    return concatenate([match_component(one, k, data, estimate).program for k, one in equations])
 
 
 def floor(data: Observations, estimate: StateEstimate, component: int) -> float:

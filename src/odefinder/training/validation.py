@@ -14,21 +14,25 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from odefinder.bench.cases import Case
 from odefinder.bench.metrics import GOOD, trajectory_r2
 from odefinder.canonical import canonical, skeleton
 from odefinder.inference.decode import Candidate, Decoding, distinct_candidates, network_points, sample
+from odefinder.inference.horizon import fit_segments
+from odefinder.inference.integral import match_system
+from odefinder.inference.observations import Observations
 from odefinder.inference.refine import Fit, fit_constants
 from odefinder.inference.select import best_fit
+from odefinder.inference.states import StateEstimate, estimate_states
 from odefinder.network.model import Network
 from odefinder.network.runtime import Runtime
 from odefinder.network.torch_runtime import TorchRuntime
 from odefinder.prior.examples import MAX_POINTS
+from odefinder.program import Program
 from odefinder.tokens import Vocabulary
 
-Floats = NDArray[np.float64]
+POOR, POOR_CLEAN = 0.02, 1e-4  # mean squared scaled residual from which a fit is tried over segments
 
 
 @dataclass(frozen=True)
@@ -71,21 +75,36 @@ def decode_cases(
 def judge(case: Case, candidates: Sequence[Candidate], *, refine: int) -> Outcome:
     """Choose among decoded and among fitted candidates, and compare the choices with the truth."""
     data = case.data
-    start = data.states[data.bounds[:-1]].copy()
-    plain = [fit_constants(c.program, data, starts=start, iterations=0) for c in candidates]
-    order = np.argsort([fit.error for fit in plain], kind="stable")
-    chosen = plain[order[0]] if len(order) and np.isfinite(plain[order[0]].error) else None
-    fits: list[Fit] = []
-    for i in order[:refine]:
-        fit = fit_constants(canonical(candidates[i].program, explicit=True), data, fit_starts=True)
-        fits.append(fit)
-    best = best_fit(fits, data)
+    first = data.states[data.bounds[:-1]]
+    decoded = [fit_constants(c.program, data, starts=first, iterations=0) for c in candidates]
+    chosen = min(decoded, key=lambda fit: fit.error, default=None)
+    estimate = estimate_states(data)
+    begun = sorted((_begun(c.program, data, estimate) for c in candidates), key=lambda fit: fit.error)
+    best = best_fit([_fitted(fit, data, estimate) for fit in begun[:refine]], data)
     recovered = skeleton(case.truth) in {c.skeleton for c in candidates}
     return Outcome(case, recovered, _scores(case, chosen), _scores(case, best), len(candidates))
 
 
+def _begun(program: Program, data: Observations, estimate: StateEstimate) -> Fit:
+    """The better of the decoded constants and of those that fit in integral form."""
+    program = canonical(program, explicit=True)
+    both = (program, match_system(program, data, estimate))
+    fits = [fit_constants(one, data, starts=estimate.starts, iterations=0) for one in both]
+    return min(fits, key=lambda fit: fit.error)
+
+
+def _fitted(fit: Fit, data: Observations, estimate: StateEstimate) -> Fit:
+    """Constants fitted by Levenberg-Marquardt, over short segments first where that fails."""
+    noisy = estimate.noisy
+    whole = fit_constants(fit.program, data, starts=estimate.starts, fit_starts=noisy)
+    if whole.error < (POOR if noisy else POOR_CLEAN):
+        return whole
+    by_parts = fit_segments(fit.program, data, estimate.states, fit_starts=noisy)
+    return min(whole, by_parts, key=lambda one: one.error)
+
+
 def _scores(case: Case, fit: Fit | None) -> tuple[float, float]:
-    if fit is None:
+    if fit is None or not np.isfinite(fit.error):
         return -np.inf, -np.inf
     reconstruction = trajectory_r2(fit.program, case.dense[0], case.dense_times, case.dense)
     generalization = trajectory_r2(fit.program, case.other[0], case.dense_times, case.other)
