@@ -1,5 +1,9 @@
-"""Whatever is given to `fit`: a result or one of our errors, in time."""
+"""Whatever is given to `fit`: a result or one of our errors, in time.
 
+ODEFINDER_HOSTILE=3000 pytest tests/test_hostile_input.py  # more of it
+"""
+
+import os
 import time
 from typing import Any
 
@@ -25,6 +29,7 @@ hostile_values = (
     | st.dictionaries(st.text(max_size=4), st.lists(mild, min_size=4, max_size=6), max_size=3)
     | st.none() | st.text(max_size=5) | numbers | st.binary(max_size=4)
 )  # fmt: skip
+EXAMPLES = int(os.environ.get("ODEFINDER_HOSTILE", "300"))
 sorted_times = st.integers(4, 10).map(lambda n: np.arange(float(n)))
 
 
@@ -47,7 +52,9 @@ def several(draw: st.DrawFn) -> tuple[Any, Any]:
 
 
 @settings(
-    max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
+    max_examples=EXAMPLES,
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
 @given(
     pair=matching() | several() | st.tuples(hostile_values, hostile_values | sorted_times | st.none()),

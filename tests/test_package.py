@@ -38,6 +38,17 @@ def test_reading_and_printing_equations_compiles_nothing():
     assert in_a_new_process(code) == "x' = -2*x\n"
 
 
+def test_importing_the_estimator_compiles_and_loads_no_compiled_code():
+    code = (
+        "import sys; from odefinder import ODEFormer; from numba.core.dispatcher import Dispatcher; "
+        "names = [name for name in sys.modules if name.startswith('odefinder')]; "
+        "values = [value for name in names for value in vars(sys.modules[name]).values()]; "
+        "print([f.py_func.__name__ for f in values if isinstance(f, Dispatcher) and f.signatures]); "
+        "assert not {'sympy', 'matplotlib', 'torch', 'onnxruntime'} & set(sys.modules)"
+    )
+    assert in_a_new_process(code) == "[]\n"
+
+
 def test_every_public_name_is_there():
     for name in odefinder.__all__:
         assert getattr(odefinder, name) is not None

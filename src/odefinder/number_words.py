@@ -150,8 +150,16 @@ class NumberScheme:
         if len(set(self.exact)) < len(self.exact):
             raise SettingsError(f"an exact number is listed twice: {self.exact}")
         for value in self.exact:
-            if not math.isfinite(value) or not math.isclose(self.value(*self.split(value)), value):
+            if not self._can_write(value):
                 raise SettingsError(f"the exact number {value} has more digits than the scheme can write")
+
+    def _can_write(self, value: float) -> bool:
+        """Whether no digit is lost.  Nothing compiled is asked: the presets below are checked on import."""
+        if not math.isfinite(value) or value == 0.0:
+            return value == 0.0
+        rounded = f"{value:.{self.digits - 1}e}"
+        exponent = int(rounded.partition("e")[2]) - self.digits + 1 + self.decimals
+        return self.exponent_min <= exponent <= self.exponent_max and math.isclose(float(rounded), value)
 
     @property
     def parts(self) -> tuple[tuple[str, ...], ...]:

@@ -14,6 +14,7 @@ from odefinder.inference.decode import (
     DECODING_PRESETS,
     Constraint,
     Decoding,
+    Reading,
     decode,
     distinct_candidates,
     log_probabilities,
@@ -190,6 +191,30 @@ def test_samples_follow_the_networks_distribution(runtime: Runtime) -> None:
     assert (np.abs(counts / 4000 - chances) < 4 * error + 1e-4).all()
 
 
+@pytest.mark.parametrize("dimensions", [[2], [3, 1]])
+def test_what_is_finished_when_it_is_enough_is_kept(runtime: Runtime, dimensions: list[int]) -> None:
+    whole, chances = draw(runtime, dimensions)
+    memory, asked = runtime.encode(*arrays(dimensions)), []
+
+    def enough(finished: int) -> bool:
+        asked.append(finished)
+        return finished >= 5
+
+    ids, chance = sample(runtime, memory, dimensions, HOW, enough)
+    kept = chance > -np.inf
+    assert asked == sorted(asked)
+    assert kept.sum() == asked[-1] >= 5 > asked[-2]
+    np.testing.assert_array_equal(ids[kept], whole[kept][:, : ids.shape[2]])
+    np.testing.assert_array_equal(chance[kept], chances[kept])
+    assert (ids[~kept] == PAD).all()
+    candidates = distinct_candidates(ids[0], chance[0], COARSE)
+    assert sum(c.count for c in candidates) <= kept[0].sum()
+    nothing, chance = sample(runtime, memory, dimensions, HOW, lambda finished: True)
+    assert nothing.shape == (len(dimensions), 12, 0)
+    assert (chance == -np.inf).all()
+    assert distinct_candidates(nothing[0], chance[0], COARSE) == []
+
+
 # ---------------------------------------------------------------- given systems
 
 
@@ -222,17 +247,17 @@ def test_what_the_grammar_does_not_allow_is_impossible(runtime: Runtime) -> None
 
 
 def test_programs_are_judged_as_they_were_drawn(runtime: Runtime) -> None:
-    data = observations(2)
-    candidates = decode(runtime, data, HOW)
-    assert candidates == decode(runtime, data, HOW)
+    reading = Reading.of(runtime, observations(2))
+    candidates = decode(reading, HOW)
+    assert candidates == decode(reading, HOW)
     assert sum(c.count for c in candidates) <= 12
     programs = [c.program for c in candidates]
     too_long = concatenate([words("add x0 " * 200 + "x0"), words("x1")])
-    found = program_log_probabilities(runtime, data, [*programs, too_long], HOW)
+    found = program_log_probabilities(reading, [*programs, too_long], HOW)
     expected = [c.log_probability for c in candidates]
     np.testing.assert_allclose(found[:-1], expected, atol=0.2)
     assert found[-1] == -np.inf
-    assert program_log_probabilities(runtime, data, []).shape == (0,)
+    assert program_log_probabilities(reading, []).shape == (0,)
 
 
 # ---------------------------------------------------------------- data and systems

@@ -156,12 +156,12 @@ import sys
 for name in ("torch", "onnx", "safetensors"):
     sys.modules[name] = None  # importing it fails
 import numpy as np
-from odefinder.inference.decode import Decoding, decode
+from odefinder.inference.decode import Decoding, Reading, decode
 from odefinder.inference.observations import Observations
 from odefinder.network.runtime import load_runtime
 times = np.linspace(1, 10, 30)
 data = Observations(times, np.sin(times)[:, None], np.array([0, 30]))
-assert decode(load_runtime({str(files["int8"])!r}), data, Decoding(samples=3))
+assert decode(Reading.of(load_runtime({str(files["int8"])!r}), data), Decoding(samples=3))
 try:
     load_runtime({str(files["int8"])!r}, "torch")
 except ImportError as error:

@@ -12,7 +12,7 @@ Shapes: B trajectories, S samples of each, N sequences, L tokens, V vocabulary.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -136,11 +136,17 @@ def _constraint(network: NetworkSettings, dimensions: NDArray[np.integer], how: 
 
 
 def sample(
-    runtime: Runtime, memory: Any, dimensions: ArrayLike, how: Decoding | None = None
+    runtime: Runtime,
+    memory: Any,
+    dimensions: ArrayLike,
+    how: Decoding | None = None,
+    enough: Callable[[int], bool] = lambda finished: False,
 ) -> tuple[NDArray[np.int16], Floats]:
     """Token ids (B, S, L), padded with PAD, and their log-probabilities (B, S).
 
-    memory: what `runtime.encode` returned for B trajectories; dimensions (B,).
+    memory: what `runtime.encode` returned for B trajectories; dimensions (B,).  enough: asked before every
+    token, with the number of systems that are finished; those that are not are then left empty, with
+    log-probability -inf.
     """
     how = how or Decoding()
     batch, samples = len(np.asarray(dimensions)), how.samples
@@ -153,13 +159,16 @@ def sample(
     tokens = np.full(count, BOS, dtype=np.int64)
     ids = np.full((count, length), PAD, dtype=np.int16)
     log_probability = np.zeros(count)
-    active = np.arange(count)
+    active, finished = np.arange(count), np.zeros(count, dtype=np.bool_)
     for position in range(length):
+        if enough(int(finished.sum())):
+            break
         tokens, chance = sequences.draw(tokens, constraint.rows(), uniform[active, position], how.temperature)
         ids[active, position] = tokens
         log_probability[active] += chance  # 0 for padding, the only token after the end
         constraint.advance(tokens)
         going = (tokens != EOS) & (tokens != PAD)
+        finished[active] = ~going
         if not going.any():
             break
         # Finished rows are padded, which costs as much as writing; copying the cache costs, too.
@@ -167,6 +176,7 @@ def sample(
             constraint.keep(going)
             sequences.keep(going)
             tokens, active = tokens[going], active[going]
+    ids[~finished], log_probability[~finished] = PAD, -np.inf
     used = int((ids != PAD).sum(axis=1).max())
     return ids[:, :used].reshape(batch, samples, used), log_probability.reshape(batch, samples)
 
@@ -223,18 +233,38 @@ def network_points(data: Observations, network: NetworkSettings) -> tuple[NDArra
     return points.astype(np.float32), trajectory[None]
 
 
-def decode(runtime: Runtime, data: Observations, how: Decoding | None = None) -> list[Candidate]:
-    """Distinct systems that the network proposes for data in canonical units, likeliest first."""
-    memory = runtime.encode(*network_points(data, runtime.settings))
-    ids, chances = sample(runtime, memory, [data.dimension], how)
-    return distinct_candidates(ids[0], chances[0], Vocabulary.preset(runtime.settings.vocabulary))
+@dataclass(frozen=True)
+class Reading:
+    """A network and what its encoder made of one set of data, for decoding and judging alike."""
+
+    runtime: Runtime
+    memory: Any
+    dimension: int
+
+    @classmethod
+    def of(cls, runtime: Runtime, data: Observations) -> Reading:
+        """Let the network read data in canonical units."""
+        return cls(runtime, runtime.encode(*network_points(data, runtime.settings)), data.dimension)
+
+    @property
+    def vocabulary(self) -> Vocabulary:
+        """The words that the network writes."""
+        return Vocabulary.preset(self.runtime.settings.vocabulary)
+
+
+def decode(
+    reading: Reading, how: Decoding | None = None, enough: Callable[[int], bool] = lambda finished: False
+) -> list[Candidate]:
+    """Distinct systems that the network proposes, likeliest first; `enough` as in `sample`."""
+    ids, chances = sample(reading.runtime, reading.memory, [reading.dimension], how, enough)
+    return distinct_candidates(ids[0], chances[0], reading.vocabulary)
 
 
 def program_log_probabilities(
-    runtime: Runtime, data: Observations, programs: Sequence[Program], how: Decoding | None = None
+    reading: Reading, programs: Sequence[Program], how: Decoding | None = None
 ) -> Floats:
     """What the network thinks of given systems, (programs,); -inf for what it could not have written."""
-    vocabulary = Vocabulary.preset(runtime.settings.vocabulary)
+    runtime, vocabulary = reading.runtime, reading.vocabulary
     how = how or Decoding()
     rows: dict[int, NDArray[np.int32]] = {}
     for k, program in enumerate(programs):
@@ -249,8 +279,8 @@ def program_log_probabilities(
         targets = np.full((1, len(rows), max(map(len, rows.values()))), PAD, dtype=np.int64)
         for target, row in zip(targets[0], rows.values(), strict=True):
             target[: len(row)] = row
-        memory = runtime.encode(*network_points(data, runtime.settings))
-        result[list(rows)] = log_probabilities(runtime, memory, [data.dimension], targets, how)[0]
+        judged = log_probabilities(runtime, reading.memory, [reading.dimension], targets, how)
+        result[list(rows)] = judged[0]
     return result
 
 
@@ -260,6 +290,8 @@ def distinct_candidates(
     """The systems of one example's samples (S, L), one a skeleton: its likeliest, likeliest first."""
     best: dict[bytes, Candidate] = {}
     for row, value in sorted(zip(ids, log_probability, strict=True), key=lambda pair: -pair[1]):
+        if value == -np.inf:  # from here on they are unfinished
+            break
         try:
             program = vocabulary.decode(row[row != PAD])
             key = skeleton(program)

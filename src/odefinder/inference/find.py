@@ -5,6 +5,7 @@ This is the main path of a fit; `ODEFormer` is the face that it shows to users.
 
 from __future__ import annotations
 
+import signal
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
@@ -17,7 +18,7 @@ from odefinder.canonical import canonical
 from odefinder.data.dataset import Dataset, Floats
 from odefinder.data.validation import MIN_POINTS
 from odefinder.errors import ExpressionError, NoSystemError
-from odefinder.inference.decode import Decoding, decode, program_log_probabilities
+from odefinder.inference.decode import Decoding, Reading, decode, program_log_probabilities
 from odefinder.inference.observations import Observations
 from odefinder.inference.refine import Fit
 from odefinder.inference.rounding import round_constants
@@ -25,18 +26,21 @@ from odefinder.inference.search import Deadline, Found, Search, SearchSettings
 from odefinder.inference.select import relative_weights
 from odefinder.inference.states import StateEstimate, estimate_states
 from odefinder.integrate import integrate
+from odefinder.interrupt import Interrupt
 from odefinder.network.runtime import Kind, Runtime, load_runtime
 from odefinder.program import Program
 from odefinder.scaling import Scaling
 from odefinder.system import ODESystem
-from odefinder.tokens import MAX_DIMENSION
+from odefinder.tokens import MAX_DIMENSION, Vocabulary
 
 MAX_POINTS = 5000  # that a fit reads: more cost time without adding much
+DECODING_SHARE = 0.5  # of the time budget that decoding may take: systems must be fitted, too
 ROUNDED = 5  # systems of a result whose constants are rounded
 ALIKE = 0.1  # weight, relative to the best, from which another system explains the data as well
 POOR = 0.5  # R2 below which a note says so
 PREPARING = "preparing (the first run on a machine compiles, about a minute)"
 DECODING, SEARCHING = "the network proposes systems", "searching"
+CUT_SHORT = "The network was interrupted: it proposed fewer systems than it would have."
 
 
 @dataclass(frozen=True)
@@ -76,7 +80,11 @@ class Outcome:
 
 
 def find(dataset: Dataset, how: Finding, report: Callable[[str], None] = lambda stage: None) -> Outcome:
-    """The systems that explain the data; Ctrl-C during the search ends it with the best so far."""
+    """The systems that explain the data.
+
+    The first Ctrl-C ends the decoding, and the search goes on with the systems written until then; or it ends
+    the search, with the best so far.  A second one aborts.
+    """
     report(PREPARING)
     dataset, notes = _thinned(dataset)
     use_network = how.network and dataset.dimension <= MAX_DIMENSION
@@ -87,7 +95,8 @@ def find(dataset: Dataset, how: Finding, report: Callable[[str], None] = lambda 
     data = dataset.observations(scaling)
     guesses = [scaling.to_scaled(program) for program in how.guesses]
     report(DECODING if runtime is not None else SEARCHING)
-    proposals = _proposals(runtime, data, how.decoding)
+    reading = None if runtime is None else Reading.of(runtime, data)
+    proposals, decoded = _proposals(reading, how, deadline)
     estimate = estimate_states(data)
     report(SEARCHING)
     search = Search(
@@ -95,40 +104,56 @@ def find(dataset: Dataset, how: Finding, report: Callable[[str], None] = lambda 
         estimate,
         SearchSettings(sparse=how.sparse, operators=how.operators),
         deadline,
-        None if runtime is None else partial(program_log_probabilities, runtime, data, how=how.decoding),
+        None if reading is None else partial(program_log_probabilities, reading, how=how.decoding),
     )
-    notes += _searched(search, guesses, proposals, how)
+    searched = _searched(search, guesses, proposals, how, last_chance=CUT_SHORT in decoded)
+    notes += dict.fromkeys(decoded + searched)  # each once
     explanations = _explanations(search, dataset, scaling, data)
     if not explanations:
         raise NoSystemError(_why_nothing(deadline, how))
     return Outcome(explanations, estimate.noise * scaling.factors, notes + _remarks(explanations))
 
 
+def _proposals(reading: Reading | None, how: Finding, deadline: Deadline) -> tuple[list[Program], list[str]]:
+    """What the network proposes, and what to say if it was cut short."""
+    if reading is None:
+        return [], []
+    share = Deadline(DECODING_SHARE * deadline.seconds, deadline.begin)
+    with Interrupt(signal.SIGINT) as interrupt:
+
+        def enough(finished: int) -> bool:
+            share.stopped = interrupt.asked or (finished > 0 and share.over)  # one, however short the time
+            return share.stopped
+
+        proposals = [candidate.program for candidate in decode(reading, how.decoding, enough)]
+    if interrupt.asked:
+        return proposals, [CUT_SHORT]
+    return proposals, [_out_of_time(how)] if share.stopped else []
+
+
+def _out_of_time(how: Finding) -> str:
+    return (
+        f"The time budget of {how.time_budget:g} s ended the search early; with more time "
+        "(time_budget, --budget) it may find better systems."
+    )
+
+
 def _searched(
-    search: Search, guesses: Sequence[Program], proposals: Sequence[Program], how: Finding
+    search: Search, guesses: Sequence[Program], proposals: Sequence[Program], how: Finding, last_chance: bool
 ) -> list[str]:
-    """Search, and say if it came to an end before its time."""
+    """Search, and say if it came to an end before its time.  last_chance: the next Ctrl-C aborts."""
     try:
         search.fit_whole(guesses, "guess")
         search.collect_equations(guesses, "guess")
         search.run(proposals)
     except KeyboardInterrupt:
-        if not search.ranked():
+        if last_chance or not search.ranked():
             raise
         search.deadline.stopped = True
         return ["The search was interrupted: these are the best systems until then."]
     if search.deadline.over:
-        return [
-            f"The time budget of {how.time_budget:g} s ended the search early; with more time "
-            "(time_budget, --budget) it may find better systems."
-        ]
+        return [_out_of_time(how)]
     return []
-
-
-def _proposals(runtime: Runtime | None, data: Observations, decoding: Decoding) -> list[Program]:
-    if runtime is None:
-        return []
-    return [candidate.program for candidate in decode(runtime, data, decoding)]
 
 
 def _thinned(dataset: Dataset) -> tuple[Dataset, list[str]]:
@@ -263,9 +288,20 @@ def _runtime(weights: Path | None, kind: Kind, threads: int) -> Runtime:
 def prepare() -> None:
     """Run every compiled function once on tiny data, so that compilation does not eat the time budget."""
     times = np.linspace(1.0, 10.0, 12)
-    states = np.stack([np.exp(-times / 4.0), 0.2 + np.exp(-times / 9.0)], axis=1)
-    data = Observations(times, states, np.array([0, 12], dtype=np.int64))
+    clean = np.stack([np.exp(-times / 4.0), 0.2 + np.exp(-times / 9.0)], axis=1)
+    rough = clean + 0.1 * np.cos(np.arange(24.0) ** 2).reshape(12, 2)
+    words = Vocabulary.preset("coarse")
     settings = SearchSettings(rounds=1, equations=2, combined=2)
-    for noisy in (False, True):
+    for noisy, states in ((False, clean), (True, rough)):
+        dataset = Dataset((times,), (states,), ("x", "y"))
+        scaling = dataset.scaling()
+        data = dataset.observations(scaling)
         estimate: StateEstimate = estimate_states(data, noisy=noisy)
-        Search(data, estimate, settings).run([])
+        search = Search(
+            data,
+            estimate,
+            settings,
+            judge=lambda programs: np.array([-float(len(words.encode(one))) for one in programs]),
+        )
+        search.run([])
+        _explanations(search, dataset, scaling, data)

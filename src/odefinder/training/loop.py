@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import math
 import os
+import signal
 import time
 from collections.abc import Callable
 from dataclasses import asdict
@@ -22,6 +23,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from odefinder.errors import CheckpointError, SettingsError
+from odefinder.interrupt import Interrupt
 from odefinder.network import checkpoint
 from odefinder.network.model import Network, count_parameters
 from odefinder.network.presets import network_preset
@@ -31,12 +33,12 @@ from odefinder.tokens import Vocabulary
 from odefinder.training.average import WeightAverage
 from odefinder.training.compilation import compile_layers, empty_batch
 from odefinder.training.feed import Feed
-from odefinder.training.interrupt import Interrupt
 from odefinder.training.optimizer import Optimizer, learning_rate
 from odefinder.training.processes import Processes
 from odefinder.training.progress import Meter, Progress, Report
 from odefinder.training.settings import TrainingSettings
 
+POLITE = (signal.SIGINT, signal.SIGTERM)  # after the first, the run ends with its checkpoint saved
 SAVE_EVERY = 150.0  # seconds: what a kill -9 may cost
 LOG_EVERY = 5.0  # seconds
 CPU_TOKENS = 4_000  # worked off at once on a CPU, about 2.5 GB with the default network
@@ -210,7 +212,7 @@ class Run:
         self.processes.join(self.device)
         self.network.train()
         log_path = self.folder / "log.jsonl" if self.processes.first else Path(os.devnull)
-        with self._stream() as stream, log_path.open("a") as log, Interrupt() as interrupt:
+        with self._stream() as stream, log_path.open("a") as log, Interrupt(*POLITE) as interrupt:
             self._compile_shapes()  # while the first examples are drawn
             meter, start = Meter(), time.perf_counter()
             logged = saved = kept = 0.0  # seconds since the start

@@ -1,4 +1,4 @@
-"""Ctrl-C and SIGTERM, politely: the first ends a run after the current step."""
+"""Ctrl-C and its like, politely: the first asks for an end, the second is an end."""
 
 from __future__ import annotations
 
@@ -8,15 +8,16 @@ from typing import Any
 
 
 class Interrupt:
-    """The first Ctrl-C or SIGTERM ends the run after the current step, with its checkpoint saved."""
+    """Within it, the first of these signals sets `asked`, and the second raises KeyboardInterrupt."""
 
-    def __init__(self) -> None:
+    def __init__(self, *signals: signal.Signals) -> None:
         self.asked = False
+        self._signals = signals
         self._before: dict[signal.Signals, Any] = {}
 
     def __enter__(self) -> Interrupt:
         try:
-            for number in (signal.SIGINT, signal.SIGTERM):
+            for number in self._signals:
                 self._before[number] = signal.signal(number, self._ask)
         except ValueError:  # not the main thread: whoever runs us handles signals
             pass
@@ -31,4 +32,4 @@ class Interrupt:
         self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
     ) -> None:
         for number, handler in self._before.items():
-            signal.signal(number, handler)
+            signal.signal(number, signal.SIG_DFL if handler is None else handler)

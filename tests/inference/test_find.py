@@ -1,0 +1,112 @@
+"""The main path of a fit: the budget and Ctrl-C reach the network, which reads the data once."""
+
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from odefinder.data import Dataset, from_arrays
+from odefinder.inference import find as module
+from odefinder.inference.find import CUT_SHORT, Finding, find
+from odefinder.inference.search import Search
+from odefinder.network.onnx_runtime import OnnxRuntime, OnnxSequences
+
+T = np.linspace(0.0, 6.0, 60)
+DECAY: Dataset = from_arrays(np.exp(-T), T)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def prepared() -> None:
+    module.prepare()
+
+
+COMPILED = """
+import sys
+import numpy as np
+from numba.core.dispatcher import Dispatcher
+from odefinder.data import from_arrays
+from odefinder.inference.decode import Decoding
+from odefinder.inference.find import Finding, find, prepare
+
+def versions():
+    names = [name for name in sys.modules if name.startswith("odefinder")]
+    found = [value for name in names for value in vars(sys.modules[name]).values()]
+    return {f.py_func.__name__: len(f.signatures) for f in found if isinstance(f, Dispatcher)}
+
+prepare()
+before = versions()
+t = np.linspace(0.0, 6.0, 20)
+for x in (np.exp(-t), np.exp(-t) + 0.05 * np.random.default_rng(0).normal(size=20)):
+    find(from_arrays(x, t), Finding(time_budget=20.0, decoding=Decoding(samples=5)))
+print({name for name, count in versions().items() if count > before.get(name, 0)} or "nothing")
+"""
+
+
+def test_nothing_is_left_to_compile_when_the_clock_runs() -> None:
+    done = subprocess.run([sys.executable, "-c", COMPILED], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "nothing"
+
+
+def before_each_token(monkeypatch: pytest.MonkeyPatch, act: Callable[[int], None]) -> list[int]:
+    """Do something before the network writes a token, of which the place is given; the tokens so far."""
+    places: list[int] = []
+    draw = OnnxSequences.draw
+
+    def acting(sequences: OnnxSequences, *arguments: Any) -> Any:
+        places.append(len(places))
+        act(places[-1])
+        return draw(sequences, *arguments)
+
+    monkeypatch.setattr(OnnxSequences, "draw", acting)
+    return places
+
+
+def test_a_slow_network_keeps_to_its_share_of_the_budget(monkeypatch: pytest.MonkeyPatch) -> None:
+    before_each_token(monkeypatch, lambda place: time.sleep(0.05))
+    begin = time.perf_counter()
+    result = find(DECAY, Finding(time_budget=0.5, sparse=False))
+    assert time.perf_counter() - begin < 5.0  # all tokens would be 128 * 0.05 s and more
+    assert result.explanations[0].source in {"network", "search"}
+    assert sum("The time budget of 0.5 s ended the search early" in note for note in result.notes) == 1
+
+
+def test_one_system_is_written_however_short_the_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    places = before_each_token(monkeypatch, lambda place: None)
+    assert find(DECAY, Finding(time_budget=1e-6, sparse=False)).explanations
+    assert 2 <= len(places) < 60
+
+
+def test_ctrl_c_while_the_network_writes_goes_on_with_what_there_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupt(place: int) -> None:
+        if place == 3:
+            signal.raise_signal(signal.SIGINT)
+
+    places = before_each_token(monkeypatch, interrupt)
+    result = find(DECAY, Finding())
+    assert len(places) == 4
+    assert CUT_SHORT in result.notes
+    assert str(result.explanations[0].system) == "x0' = -x0"
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_a_second_ctrl_c_aborts(monkeypatch: pytest.MonkeyPatch) -> None:
+    def search_around(_: Search) -> bool:
+        raise KeyboardInterrupt
+
+    before_each_token(monkeypatch, lambda place: signal.raise_signal(signal.SIGINT))
+    monkeypatch.setattr(Search, "search_around", search_around)
+    with pytest.raises(KeyboardInterrupt):
+        find(DECAY, Finding())
+
+
+def test_the_network_reads_the_data_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    calls = []
+    encode = OnnxRuntime.encode
+    monkeypatch.setattr(OnnxRuntime, "encode", lambda *given: calls.append(1) or encode(*given))
+    find(DECAY, Finding())
+    assert len(calls) == 1
