@@ -29,6 +29,7 @@ from unittest.mock import patch
 import numpy as np
 
 from odefinder.bench import odebench
+from odefinder.bench.cases import synthetic_cases
 from odefinder.corruption import corrupt
 from odefinder.data import from_arrays
 from odefinder.errors import OdefinderError
@@ -36,7 +37,6 @@ from odefinder.inference import find as finding
 from odefinder.inference import search as searching
 from odefinder.inference.find import Finding, find
 from odefinder.integrate import Status, integrate
-from odefinder.training.validation import synthetic_cases
 
 SEED = 16_180_339  # of the systems: not those that anything was tuned on
 SIGMAS = (0.0, 0.05)
