@@ -18,7 +18,7 @@ from odefinder.canonical import canonical
 from odefinder.data.dataset import Dataset, Floats
 from odefinder.data.validation import MIN_POINTS
 from odefinder.errors import ExpressionError, NoSystemError
-from odefinder.inference.decode import Decoding, Reading, decode, program_log_probabilities
+from odefinder.inference.decode import Candidate, Decoding, Reading, decode, program_log_probabilities
 from odefinder.inference.observations import Observations
 from odefinder.inference.refine import Fit
 from odefinder.inference.rounding import round_constants
@@ -114,7 +114,9 @@ def find(dataset: Dataset, how: Finding, report: Callable[[str], None] = lambda 
     return Outcome(explanations, estimate.noise * scaling.factors, notes + _remarks(explanations))
 
 
-def _proposals(reading: Reading | None, how: Finding, deadline: Deadline) -> tuple[list[Program], list[str]]:
+def _proposals(
+    reading: Reading | None, how: Finding, deadline: Deadline
+) -> tuple[list[Candidate], list[str]]:
     """What the network proposes, and what to say if it was cut short."""
     if reading is None:
         return [], []
@@ -125,7 +127,7 @@ def _proposals(reading: Reading | None, how: Finding, deadline: Deadline) -> tup
             share.stopped = interrupt.asked or (finished > 0 and share.over)  # one, however short the time
             return share.stopped
 
-        proposals = [candidate.program for candidate in decode(reading, how.decoding, enough)]
+        proposals = decode(reading, how.decoding, enough)
     if interrupt.asked:
         return proposals, [CUT_SHORT]
     return proposals, [_out_of_time(how)] if share.stopped else []
@@ -139,13 +141,18 @@ def _out_of_time(how: Finding) -> str:
 
 
 def _searched(
-    search: Search, guesses: Sequence[Program], proposals: Sequence[Program], how: Finding, last_chance: bool
+    search: Search,
+    guesses: Sequence[Program],
+    proposals: Sequence[Candidate],
+    how: Finding,
+    last_chance: bool,
 ) -> list[str]:
     """Search, and say if it came to an end before its time.  last_chance: the next Ctrl-C aborts."""
     try:
         search.fit_whole(guesses, "guess")
         search.collect_equations(guesses, "guess")
-        search.run(proposals)
+        programs, votes = [one.program for one in proposals], [one.count for one in proposals]
+        search.run(programs, votes=votes)
     except KeyboardInterrupt:
         if last_chance or not search.ranked():
             raise

@@ -9,7 +9,9 @@ Under noise this is repeated with the best system's own trajectory as the state 
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from heapq import nsmallest
 from itertools import islice
@@ -34,6 +36,9 @@ PROMISING = 1e-3
 HARD = 6  # systems that are then fitted over short parts of the trajectories first
 LONGEST = 60  # nodes of an equation
 JUDGED = 50  # systems that the judge ranks
+# Under noise the equations that many of the network's samples share are more often right than those that fit
+# best: each factor of e in their number counts as much as so many in the likelihood.
+VOTE_WEIGHT, NO_VOTE = 5.0, 0.3
 
 
 @dataclass(frozen=True)
@@ -94,6 +99,7 @@ class Search:
         self.deadline = deadline or Deadline(np.inf)
         self.found: dict[bytes, Found] = {}
         self._fronts: list[dict[bytes, tuple[ComponentFit, str]]] = [{} for _ in range(data.dimension)]
+        self._votes: list[Counter[bytes]] = [Counter() for _ in range(data.dimension)]
         self._tried: set[tuple[bytes, ...]] = set()
 
     # ------------------------------------------------------------ results
@@ -122,8 +128,15 @@ class Search:
 
     # ------------------------------------------------------------ stages
 
-    def run(self, proposals: Sequence[Program], source: str = "network") -> list[Found]:
-        """Everything, from proposed systems (in canonical units) to the ranking before the judge's."""
+    def run(
+        self, proposals: Sequence[Program], source: str = "network", votes: Sequence[int] | None = None
+    ) -> list[Found]:
+        """Everything, from proposed systems (in canonical units) to the ranking before the judge's.
+
+        votes: how often each of them was proposed; None: it does not matter.
+        """
+        if votes is not None:
+            self._count_votes(proposals, votes)
         if self.first_estimate.noisy:
             self._doubt_noise(proposals, source)
         noisy, settings = self.first_estimate.noisy, self.settings
@@ -239,10 +252,16 @@ class Search:
                 self._match(component, known.program, source)
         return True
 
+    def _count_votes(self, proposals: Sequence[Program], votes: Sequence[int]) -> None:
+        for program, count in zip(proposals, votes, strict=True):
+            for of_component, equation in zip(self._votes, program.components(), strict=True):
+                with suppress(ExpressionError):  # such as 1 / 0
+                    of_component[structure(canonical(equation, explicit=True))] += count
+
     def _match(self, component: int, equation: Program, source: str, iterations: int = 20) -> None:
         try:
             equation = canonical(equation, explicit=True)
-        except ExpressionError:  # such as 1 / 0
+        except ExpressionError:
             return
         key = structure(equation)
         if key in self._fronts[component] or len(equation) > 2 * LONGEST or not self._allowed(equation):
@@ -257,18 +276,27 @@ class Search:
             self._fronts[component][key] = (fit, source if known is None else known[1])
 
     def _combinations(self, count: int, again: bool = False) -> Iterator[tuple[list[Program], str]]:
-        """The systems of smallest summed scores that were not tried before."""
-        scored = []
-        for front in self._fronts:
-            finite = [(fit.score, key) for key, (fit, _) in front.items() if np.isfinite(fit.score)]
-            scored.append(nsmallest(self.settings.equations, finite, key=lambda pair: pair[0]))
-        fresh = [keys for keys in smallest_sums(scored, 8 * count) if again or keys not in self._tried]
-        for keys in islice(fresh, count):
-            self._tried.add(keys)
-            parts = [front[key] for front, key in zip(self._fronts, keys, strict=True)]
-            sources = {source for _, source in parts}
-            source = sources.pop() if len(sources) == 1 else "search"
-            yield [fit.program for fit, _ in parts], source
+        """So many systems of smallest summed scores that were not tried before; with votes as many again."""
+        by_votes = self.first_estimate.noisy and any(self._votes)
+        for vote_weight in (0.0, VOTE_WEIGHT) if by_votes else (0.0,):
+            scored = [self._best_equations(component, vote_weight) for component in range(len(self._fronts))]
+            fresh = [keys for keys in smallest_sums(scored, 8 * count) if again or keys not in self._tried]
+            for keys in islice(fresh, count):
+                self._tried.add(keys)
+                parts = [front[key] for front, key in zip(self._fronts, keys, strict=True)]
+                sources = {source for _, source in parts}
+                source = sources.pop() if len(sources) == 1 else "search"
+                yield [fit.program for fit, _ in parts], source
+
+    def _best_equations(self, component: int, vote_weight: float) -> list[tuple[float, bytes]]:
+        """Scores and keys of the equations that are combined, best first."""
+        votes = self._votes[component]
+        scored = [
+            (fit.score - 2.0 * vote_weight * float(np.log(votes[key] + NO_VOTE)), key)
+            for key, (fit, _) in self._fronts[component].items()
+            if np.isfinite(fit.score)
+        ]
+        return nsmallest(self.settings.equations, scored, key=lambda pair: pair[0])
 
     def _fit(self, program: Program, source: str, hard: bool = False) -> None:
         """Fit a system on the trajectories and keep it, if it is the best of its structure."""
