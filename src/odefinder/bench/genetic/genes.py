@@ -1,0 +1,100 @@
+"""Genomes: one expression in prefix order, in which single genes may be switched off.
+
+A gene is an opcode of `program.py`, or one of two more: subtraction and division, which systems write with
+-1 and `inv`.  As in the package `ellyn`, roots and logarithms are those of the absolute value.
+
+With every gene on, a genome is a complete expression.  Switched-off genes are passed over when it is read
+from right to left, and so is an operator that lacks arguments; what comes first is the value.  So any
+choice of genes makes an expression (La Cava's epigenetic programs), or none if no leaf is left.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from odefinder.compiled import compiled
+from odefinder.drafts import Draft, apply, divide, finished, negative, number, times, variable
+from odefinder.program import (
+    ABS,
+    ADD,
+    ARITY,
+    CONST,
+    COS,
+    CUBE,
+    EXP,
+    LOG,
+    MUL,
+    N_OPCODES,
+    SIN,
+    SQRT,
+    SQUARE,
+    VAR,
+    Ops,
+    Program,
+    Values,
+)
+
+SUB, DIV = N_OPCODES, N_OPCODES + 1
+GENE_ARITY = np.array([*ARITY, 2, 2], dtype=np.int8)
+BINARY = np.array([ADD, SUB, MUL, DIV], dtype=np.int8)
+UNARY = np.array([EXP, LOG, SQUARE, CUBE, SQRT], dtype=np.int8)
+UNARY_WITH_WAVES = np.array([EXP, LOG, SQUARE, CUBE, SQRT, SIN, COS], dtype=np.int8)
+
+Bools = NDArray[np.bool_]
+
+
+@compiled
+def gene_end(ops: Ops, start: int) -> int:
+    """One past the last gene of the subtree that begins at `start`."""
+    open_arguments, position = 1, start
+    while open_arguments > 0:
+        open_arguments += GENE_ARITY[ops[position]] - 1
+        position += 1
+    return position
+
+
+@compiled
+def express(ops: Ops, values: Values, active: Bools, n: int, out_ops: Ops, out_values: Values) -> int:
+    """Write the expression that the active ones of the first n genes make; its length, 0 if there is none."""
+    first = len(out_ops)  # written from the end: complete expressions, the newest one first
+    complete = 0
+    for i in range(n - 1, -1, -1):
+        arity = GENE_ARITY[ops[i]]
+        if active[i] and arity <= complete:
+            first -= 1
+            out_ops[first], out_values[first] = ops[i], values[i]
+            complete += 1 - arity
+    if complete == 0:
+        return 0
+    length = gene_end(out_ops, first) - first
+    for i in range(length):  # to the beginning; what is read is never overwritten before
+        out_ops[i], out_values[i] = out_ops[first + i], out_values[first + i]
+    return length
+
+
+def to_program(ops: Ops, values: Values) -> Program:
+    """A complete expression of genes as a program; parts without variables become one number."""
+    stack: list[Draft] = []
+    for op, value in zip(ops[::-1].tolist(), values[::-1].tolist(), strict=True):
+        if op == CONST:
+            stack.append(number(value))
+        elif op == VAR:
+            stack.append(variable(int(value)))
+        elif GENE_ARITY[op] == 2:
+            a, b = stack.pop(), stack.pop()
+            stack.append(_binary(op, a, b))
+        else:
+            a = stack.pop()
+            if op in (LOG, SQRT) and a[0][0] not in (ABS, EXP, SQUARE):
+                a = apply(ABS, a)
+            stack.append(apply(op, a))
+    return finished(stack[0])
+
+
+def _binary(op: int, a: Draft, b: Draft) -> Draft:
+    if op == SUB:
+        return apply(ADD, a, negative(b))
+    if op == DIV:
+        return divide(a, b)
+    return times(a, b) if op == MUL else apply(ADD, a, b)
