@@ -7,7 +7,17 @@ from importlib import import_module
 
 from odefinder.bench.methods.method import Method
 
-MODULES = ("ours", "oracle")
+MODULES = (
+    "ours",
+    "sindy_simulation",
+    "sindy",
+    "operon",
+    "pysr",
+    "ffx",
+    "proged",
+    "genetic",
+    "oracle",
+)
 
 METHODS: dict[str, Method] = {
     method.name: method for module in MODULES for method in import_module(f"{__name__}.{module}").METHODS

@@ -17,7 +17,7 @@ import numpy as np
 
 from odefinder import drafts
 from odefinder.bench.methods.grid import DERIVATIVES, Front, search_equations, unexplained
-from odefinder.bench.methods.method import Floats, Method
+from odefinder.bench.methods.method import Floats, Method, load_compiled
 from odefinder.bench.methods.quiet import quiet
 from odefinder.drafts import FUNCTIONS, Draft
 from odefinder.errors import ExpressionError
@@ -102,6 +102,7 @@ METHODS = (
         "FFX",
         fit,
         needs=("ffx", "six"),
+        prepare=load_compiled,
         install="pip install 'odefinder[bench]'",
         settings={
             "approaches (denominator, abs and log10)": APPROACHES,

@@ -20,7 +20,7 @@ import numpy as np
 from odefinder.bench.genetic import Algorithm, Evolution, evolve
 from odefinder.bench.methods.derivatives import derivatives
 from odefinder.bench.methods.grid import DERIVATIVES, cartesian, search
-from odefinder.bench.methods.method import Floats, Method
+from odefinder.bench.methods.method import Floats, Method, load_compiled
 from odefinder.program import Program
 
 Sizes = tuple[tuple[int, int], ...]  # populations and generations
@@ -46,6 +46,7 @@ def genetic_method(name: Algorithm, search_share: float = SEARCH_SHARE, sizes: S
         name,
         TITLES[name],
         partial(_fit, name, sizes, search_share),
+        prepare=partial(_prepare, name),
         settings={
             "population, generations": sizes,
             "operators": (OPERATORS, f"{OPERATORS} sin cos"),
@@ -54,6 +55,13 @@ def genetic_method(name: Algorithm, search_share: float = SEARCH_SHARE, sizes: S
             "combinations of equations": COMBINATIONS,
         },
     )
+
+
+def _prepare(name: Algorithm) -> None:
+    """Compile, once for all fits."""
+    load_compiled()
+    x = np.linspace(0.1, 1.0, 12)[:, None]
+    evolve(x, x[:, 0] ** 2, Evolution(name, 20, 2, True), seed=0)
 
 
 def _fit(name: Algorithm, sizes: Sizes, search_share: float, t: Floats, x: Floats, seed: int) -> Program:

@@ -13,7 +13,7 @@ import numpy as np
 
 from odefinder import drafts
 from odefinder.bench.methods.grid import DERIVATIVES, Front, search_equations, unexplained
-from odefinder.bench.methods.method import Floats, Method
+from odefinder.bench.methods.method import Floats, Method, load_compiled
 from odefinder.bench.methods.quiet import quiet
 from odefinder.drafts import FUNCTIONS, Draft
 from odefinder.errors import ExpressionError
@@ -123,6 +123,7 @@ METHODS = (
         "Operon",
         fit,
         needs=("pyoperon",),
+        prepare=load_compiled,
         install="pip install 'odefinder[bench]'",
         settings={**SETTINGS, "evaluations": EVALUATIONS, "finite differences (order, window)": DERIVATIVES},
     ),

@@ -21,6 +21,7 @@ from odefinder.bench.methods.grid import most_accurate, search
 from odefinder.bench.methods.method import Floats, Method
 from odefinder.canonical import canonical, structure
 from odefinder.errors import ExpressionError, NoSystemError
+from odefinder.inference.find import prepare as compile_search
 from odefinder.inference.integral import match_component
 from odefinder.inference.observations import Observations
 from odefinder.inference.refine import fit_constants
@@ -40,6 +41,7 @@ def proged_method(samples: int = SAMPLES, fitted: int = FITTED) -> Method:
         "proged",
         "ProGED",
         partial(_fit, samples, fitted),
+        prepare=compile_search,
         settings={"grammars": tuple(GRAMMARS), "samples": samples, "fitted": fitted},
     )
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from odefinder.bench.methods.grid import DERIVATIVES, Front, search_equations
-from odefinder.bench.methods.method import Floats, Method
+from odefinder.bench.methods.method import Floats, Method, load_compiled
 from odefinder.bench.methods.quiet import quiet
 from odefinder.errors import ExpressionError, NoSystemError
 from odefinder.expression import parse
@@ -105,6 +105,7 @@ METHODS = (
         "PySR",
         fit,
         needs=("pysr",),
+        prepare=load_compiled,
         install=INSTALL,
         settings={**SETTINGS, "finite differences (order, window)": DERIVATIVES},
     ),

@@ -17,7 +17,7 @@ import numpy as np
 from odefinder.bench.methods.derivatives import derivatives
 from odefinder.bench.methods.grid import DERIVATIVES, search
 from odefinder.bench.methods.library import Library
-from odefinder.bench.methods.method import Floats, Method
+from odefinder.bench.methods.method import Floats, Method, load_compiled
 from odefinder.bench.methods.quiet import quiet
 from odefinder.errors import NoSystemError
 from odefinder.program import Program
@@ -117,6 +117,7 @@ def _method(name: str, title: str, *bases: Basis) -> Method:
         title,
         partial(fit, bases=bases),
         needs=("pysindy",),
+        prepare=load_compiled,
         install="pip install 'odefinder[bench]'",
         settings={
             "degrees": "1-10, no more terms than points",

@@ -16,7 +16,7 @@ import numpy as np
 from odefinder.bench.methods.derivatives import check
 from odefinder.bench.methods.grid import observed_r2
 from odefinder.bench.methods.library import Library
-from odefinder.bench.methods.method import Floats, Method
+from odefinder.bench.methods.method import Floats, Method, load_compiled
 from odefinder.bench.methods.quiet import quiet
 from odefinder.bench.methods.sindy import threshold_regression
 from odefinder.errors import NoSystemError
@@ -75,6 +75,7 @@ METHODS = (
         "SINDy (simulation)",
         fit,
         needs=("pysindy",),
+        prepare=load_compiled,
         install="pip install 'odefinder[bench]'",
         settings={"libraries (degree, functions)": LIBRARIES, "thresholds": THRESHOLDS, "alpha": ALPHA},
     ),
