@@ -1,4 +1,4 @@
-"""Our own method: the whole of it, and its first stage alone with and without fitted constants.
+"""Our own method: the whole of it, with one of its two sources only, and its first stage alone.
 
 `odefinder-decode` is what the paper calls ODEFormer (the sample of the network with the best R2 on the
 observed data, from the first observed point), `odefinder-opt` its "ODEFormer (opt)": the constants of that
@@ -6,6 +6,8 @@ one system are then fitted by BFGS.
 """
 
 from __future__ import annotations
+
+from functools import partial
 
 import numpy as np
 
@@ -22,13 +24,13 @@ def prepare() -> None:
     compile_all()
 
 
-def fit_full(t: Floats, x: Floats, seed: int) -> Program:
+def fit_full(t: Floats, x: Floats, seed: int, *, network: bool = True, sparse: bool = True) -> Program:
     """Default settings, with more time: it is seldom used up, so that the result does not depend on it."""
     from odefinder.data import from_arrays
     from odefinder.inference.decode import Decoding
     from odefinder.inference.find import Finding, find
 
-    how = Finding(time_budget=BUDGET, decoding=Decoding(seed=seed))
+    how = Finding(time_budget=BUDGET, decoding=Decoding(seed=seed), network=network, sparse=sparse)
     return find(from_arrays(x, t), how).explanations[0].system.program
 
 
@@ -72,12 +74,21 @@ def _observed_r2(program: Program, t: Floats, x: Floats) -> float:
 
 
 _SAMPLES: dict[str, object] = {"samples": 50, "temperature": 0.7}
+_FULL: dict[str, object] = {**_SAMPLES, "time_budget": BUDGET}
 METHODS = (
+    Method("odefinder", "odefinder", fit_full, settings=_FULL, prepare=prepare),
     Method(
-        "odefinder",
-        "odefinder",
-        fit_full,
-        settings={**_SAMPLES, "time_budget": BUDGET},
+        "odefinder-network",
+        "odefinder (network only)",
+        partial(fit_full, sparse=False),
+        settings=_FULL,
+        prepare=prepare,
+    ),
+    Method(
+        "odefinder-sparse",
+        "odefinder (no network)",
+        partial(fit_full, network=False),
+        settings={"time_budget": BUDGET},
         prepare=prepare,
     ),
     Method("odefinder-decode", "odefinder (decode only)", fit_decoded, settings=_SAMPLES, prepare=prepare),
