@@ -35,6 +35,21 @@ def test_without_proposals() -> None:
     assert best.source == "sparse"
 
 
+def test_under_noise_equations_with_many_votes_are_combined() -> None:
+    data = observations(PENDULUM, STARTS, sigma=0.05)
+    halves = [program_of(["y", "0.5*x"]), program_of(["0.1*x*y", "-1.7*sin(x) - 0.2*y"])]
+    others = [program_of([f"y + 0.{k}*x^{k}", f"-1.7*x + 0.{k}*y^{k}*x"]) for k in range(2, 7)]
+    estimate = estimate_states(data)
+    few = SearchSettings(sparse=False, noisy_rounds=0, passes=1, whole=0, combined=1)
+    plain = Search(data, estimate, few)
+    plain.run(halves + others)
+    voted = Search(data, estimate, few)
+    voted.run(halves + others, votes=[40, 40, 1, 1, 1, 1, 1])
+    assert len(plain.found) == 1
+    assert len(voted.found) == 2  # the best fitting one, and the one that most have voted for
+    assert skeleton(PENDULUM) in {skeleton(found.fit.program) for found in voted.found.values()}
+
+
 def test_small_changes_reach_the_truth() -> None:
     data = observations(PENDULUM, STARTS)
     near = [program_of(["y", "-1.7*sin(x)"])]

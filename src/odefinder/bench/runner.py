@@ -23,7 +23,7 @@ from odefinder.bench.methods.oracle import Oracle
 from odefinder.bench.protocol import Fitted, Result, Status, judge, result_key
 from odefinder.bench.report import environment
 from odefinder.bench.results import FORMAT, ResultFile, open_run, read_results
-from odefinder.bench.sets import CASES, TrueSystem, load_set, set_title
+from odefinder.bench.sets import CASES, SYNTHETIC, TrueSystem, load_set, set_title
 from odefinder.bench.tasks import Task, choose_systems, make_tasks
 from odefinder.errors import MissingExtraError, SettingsError
 
@@ -62,7 +62,7 @@ class Plan:
             f"--sigma {','.join(f'{sigma:g}' for sigma in self.sigmas)}",
             f"--rho {','.join(f'{rho:g}' for rho in self.rhos)}",
             f"--systems {self.systems}" if self.systems else "",
-            f"--cases {self.cases}" if self.set == "synthetic" and self.cases != CASES else "",
+            f"--cases {self.cases}" if self.set in SYNTHETIC and self.cases != CASES else "",
             f"--time-limit {self.time_limit:g} --memory-limit {self.memory_limit:g} --seed {self.seed}",
         ]
         return " ".join(["odefinder bench", *filter(None, parts)])

@@ -26,10 +26,13 @@ from odefinder.bench.cases import synthetic_cases
 from odefinder.bench.systems import BenchSystem, odebench, strogatz
 from odefinder.errors import DataError, OdefinderError, SettingsError
 from odefinder.integrate import Status, integrate
+from odefinder.prior.presets import prior_preset
 from odefinder.program import Program
 from odefinder.system import ODESystem
 
-NAMES = ("odebench", "strogatz", "synthetic")
+# Synthetic systems and the prior that they are drawn from.  Nothing was trained or tuned on the paper's.
+SYNTHETIC = {"synthetic": "default", "synthetic-paper": "paper"}
+NAMES = ("odebench", "strogatz", *SYNTHETIC)
 T_END, POINTS, STROGATZ_POINTS = 10.0, 150, 100
 HELD_OUT_SEED = 31_415_926  # of the synthetic systems: nothing was trained, tuned or chosen on it
 CASES = 20  # synthetic systems of each dimension
@@ -77,8 +80,8 @@ def load_set(name: str, *, cases: int = CASES) -> list[TrueSystem]:
         return [_published(entry, POINTS) for entry in odebench()]
     if name == "strogatz":
         return [_published(entry, STROGATZ_POINTS) for entry in strogatz()]
-    if name == "synthetic":
-        return _synthetic(cases)
+    if name in SYNTHETIC:
+        return _synthetic(cases, SYNTHETIC[name])
     return _read_file(Path(name))
 
 
@@ -94,14 +97,15 @@ def _published(entry: BenchSystem, points: int) -> TrueSystem:
     )
 
 
-def _synthetic(cases: int) -> list[TrueSystem]:
-    """Systems drawn from the prior, in canonical units, as many of each dimension; one fit each."""
+def _synthetic(cases: int, prior: str) -> list[TrueSystem]:
+    """Systems drawn from a prior, in canonical units, as many of each dimension; one fit each."""
     if cases < 1:
         raise SettingsError(
             f"cases is the number of synthetic systems of each dimension, 1 or more, got {cases}"
         )
+    drawn = synthetic_cases(cases, prior=prior_preset(prior), seed=HELD_OUT_SEED)
     systems = []
-    for number, case in enumerate(synthetic_cases(cases, seed=HELD_OUT_SEED), start=1):
+    for number, case in enumerate(drawn, start=1):
         system = ODESystem(case.truth, tuple(f"x{j}" for j in range(case.dimension)))
         starts = tuple(tuple(path[0].tolist()) for path in (case.dense, case.other))
         systems.append(

@@ -14,7 +14,10 @@ if TYPE_CHECKING:
     from odefinder.bench.methods.method import Method
     from odefinder.bench.protocol import Result
 
-Set = Annotated[str, typer.Option("--set", help="odebench, strogatz, synthetic, or a JSON file of systems.")]
+Set = Annotated[
+    str,
+    typer.Option("--set", help="odebench, strogatz, synthetic, synthetic-paper, or a JSON file of systems."),
+]
 Sigma = Annotated[str, typer.Option(help="Noise levels, such as 0,0.01,0.05.")]
 Rho = Annotated[str, typer.Option(help="Shares of dropped points, such as 0,0.5.")]
 Systems = Annotated[str | None, typer.Option(help="Only these systems, such as 1,5,20-25.")]
