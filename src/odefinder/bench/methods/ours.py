@@ -48,13 +48,13 @@ def _decoded(t: Floats, x: Floats, seed: int, *, optimise: bool) -> Program:
     from odefinder.data import from_arrays
     from odefinder.errors import NoSystemError
     from odefinder.inference.bfgs import fit_by_bfgs
-    from odefinder.inference.decode import Decoding, decode
+    from odefinder.inference.decode import Decoding, Reading, decode
     from odefinder.network.runtime import load_runtime
 
     dataset = from_arrays(x, t)
     scaling = dataset.scaling()
     data = dataset.observations(scaling)
-    candidates = decode(load_runtime(), data, Decoding(seed=seed))
+    candidates = decode(Reading.of(load_runtime(), data), Decoding(seed=seed))
     scores = [_observed_r2(candidate.program, data.times, data.states) for candidate in candidates]
     if not scores or max(scores) == -np.inf:
         raise NoSystemError(f"none of {len(scores)} decoded systems can be integrated")
