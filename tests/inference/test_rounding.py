@@ -38,6 +38,14 @@ def test_the_constants_of_a_noisy_pendulum() -> None:
     assert rounded.error < 1.1 * fit.error
 
 
+def test_the_constants_of_a_clean_pendulum() -> None:
+    truth = program_of(["1*y", "-2*sin(1*x) - 0.2*y"])
+    data = observations(truth, [[1.2, 0.0]])
+    fit = fit_constants(perturbed(truth), data, rtol=1e-9, max_steps=10_000)
+    rounded = round_constants(fit, data, fit_starts=False)
+    np.testing.assert_array_equal(rounded.program.constants, truth.constants)
+
+
 def test_constants_that_are_not_simple_stay() -> None:
     truth = program_of(["-1.2345678*x"])
     data = observations(truth, [[2.0]])

@@ -9,6 +9,7 @@ simple constants.
 from __future__ import annotations
 
 import math
+from functools import partial
 
 import numpy as np
 
@@ -31,10 +32,12 @@ def round_constants(fit: Fit, data: Observations, *, fit_starts: bool) -> Fit:
     pairs = zip(constants.tolist(), errors.tolist(), strict=True)
     simple = np.array([simple_value(value, error) for value, error in pairs])
     doubt = np.abs(simple - constants) / errors  # NaN where there is no simple value
+    refit = partial(fit_constants, data=data, starts=fit.starts, fit_starts=fit_starts)
+    if not fit_starts:  # clean data: errors of the integration must not count as a worse fit
+        refit = partial(refit, rtol=1e-9, max_steps=10_000)
     while np.isfinite(doubt).any():
         fixed: Bools = np.isfinite(doubt)
-        start = fit.program.with_constants(np.where(fixed, simple, constants))
-        again = fit_constants(start, data, starts=fit.starts, fit_starts=fit_starts, fixed=fixed)
+        again = refit(fit.program.with_constants(np.where(fixed, simple, constants)), fixed=fixed)
         if np.isfinite(again.error) and _as_good(again.error, fit.error, int(fixed.sum()), data.count):
             return again
         doubt[np.nanargmax(doubt)] = np.nan
