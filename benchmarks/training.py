@@ -1,6 +1,6 @@
 """Speed of training: examples a second, and how long the device waits for data.
 
-    python benchmarks/training.py [--preset default] [--seconds 60] [--device cuda]
+    python benchmarks/training.py [--preset default] [--seconds 60] [--device cuda] [--profile]
 
 Everything comes from the loop's own reports.  Where the network is compiled, the warm-up ends with the first
 report in which no shape of batch (number of points, padded target length) was new and none is missing; else
@@ -52,6 +52,17 @@ class Measured(Run):
         loss.item()  # waits for the device
         return rounds * sum(map(len, batches)) / (time.perf_counter() - start)
 
+    def profile(self, steps: int = 8) -> str:
+        """Where the time of a step goes, on the host and on the device."""
+        activities = [torch.profiler.ProfilerActivity.CPU]
+        if self.device.type == "cuda":
+            activities.append(torch.profiler.ProfilerActivity.CUDA)
+        with torch.profiler.profile(activities=activities) as profiler:
+            for batch in list(self.last)[:steps]:
+                super()._step(batch, 0.0).item()
+        table: str = profiler.key_averages().table(sort_by="self_cpu_time_total", row_limit=20)
+        return table
+
 
 class Watch:
     """Collects reports after the warm-up, and ends the run when enough time has passed."""
@@ -101,6 +112,7 @@ def main() -> None:
     parser.add_argument("--preset", default="default")
     parser.add_argument("--seconds", type=float, default=60.0, help="measured, after the warm-up")
     parser.add_argument("--patience", type=float, default=300.0, help="longest warm-up, in seconds")
+    parser.add_argument("--profile", action="store_true", help="show where the time of a few steps goes")
     parser.add_argument("--device", help="such as cpu; by default a GPU if there is one")
     options = parser.parse_args()
     settings = training_preset(options.preset)
@@ -113,6 +125,8 @@ def main() -> None:
         with suppress(Enough):
             run.train(minutes=24 * 60, report=watch)
         print_result(run, watch)
+        if options.profile:
+            print(run.profile())
 
 
 def print_result(run: Measured, watch: Watch) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import Any, cast
 
 import torch
 from torch import Tensor, nn
@@ -39,22 +39,29 @@ class Muon(torch.optim.Optimizer):
     def step(self, closure: Callable[[], float] | None = None) -> Any:
         """One update from the gradients as they stand; a closure, as some optimisers take, is not called."""
         for group in self.param_groups:
-            by_shape: dict[torch.Size, tuple[list[Tensor], list[Tensor]]] = defaultdict(lambda: ([], []))
-            for parameter in group["params"]:
-                if parameter.grad is None:
-                    continue
-                state = self.state[parameter]
-                if "momentum" not in state:
-                    state["momentum"] = torch.zeros_like(parameter)
-                buffer = state["momentum"]
-                buffer.lerp_(parameter.grad, 1.0 - group["momentum"])
-                parameters, updates = by_shape[parameter.shape]
-                parameters.append(parameter)
-                updates.append(torch.lerp(parameter.grad, buffer, group["momentum"]))  # Nesterov
-            for shape, (parameters, updates) in by_shape.items():
-                stacked = orthogonalised(torch.stack(updates)).to(parameters[0].dtype)
+            parameters = [parameter for parameter in group["params"] if parameter.grad is not None]
+            if not parameters:
+                continue
+            gradients = [cast(Tensor, parameter.grad) for parameter in parameters]
+            buffers = [self._momentum(parameter) for parameter in parameters]
+            # All at once, not one by one: the processor that starts the work is easily the limit.
+            torch._foreach_lerp_(buffers, gradients, 1.0 - group["momentum"])
+            nesterov = torch._foreach_lerp(gradients, buffers, group["momentum"])
+            by_shape: dict[torch.Size, list[int]] = defaultdict(list)
+            for k, parameter in enumerate(parameters):
+                by_shape[parameter.shape].append(k)
+            for shape, members in by_shape.items():
+                chosen = [parameters[k] for k in members]
+                stacked = orthogonalised(torch.stack([nesterov[k] for k in members])).to(chosen[0].dtype)
                 size = group["lr"] * 0.2 * max(shape) ** 0.5
-                torch._foreach_add_(parameters, list(stacked.unbind()), alpha=-size)
+                torch._foreach_add_(chosen, list(stacked.unbind()), alpha=-size)
+
+    def _momentum(self, parameter: Tensor) -> Tensor:
+        state = self.state[parameter]
+        if "momentum" not in state:
+            state["momentum"] = torch.zeros_like(parameter)
+        momentum: Tensor = state["momentum"]
+        return momentum
 
 
 class Optimizer:
