@@ -2,10 +2,13 @@
 
 `odefinder-decode` is what the paper calls ODEFormer (the sample of the network with the best R2 on the
 observed data, from the first observed point), `odefinder-opt` its "ODEFormer (opt)": the constants of that
-one system are then fitted by BFGS.
+one system are then fitted by BFGS.  `odefinder-decode-N` draws N samples instead of 50, for the figure of
+ablations.
 """
 
 from __future__ import annotations
+
+from functools import partial
 
 import numpy as np
 
@@ -13,6 +16,8 @@ from odefinder.bench.methods.method import Floats, Method
 from odefinder.program import Program
 
 BUDGET = 20.0  # seconds
+SAMPLES = 50  # drawn from the network
+FEWER_OR_MORE = (1, 5, 10, 100)
 
 
 def prepare() -> None:
@@ -28,31 +33,31 @@ def fit_full(t: Floats, x: Floats, seed: int) -> Program:
     from odefinder.inference.decode import Decoding
     from odefinder.inference.find import Finding, find
 
-    how = Finding(time_budget=BUDGET, decoding=Decoding(seed=seed))
+    how = Finding(time_budget=BUDGET, decoding=Decoding(samples=SAMPLES, seed=seed))
     return find(from_arrays(x, t), how).explanations[0].system.program
 
 
-def fit_decoded(t: Floats, x: Floats, seed: int) -> Program:
+def fit_decoded(t: Floats, x: Floats, seed: int, samples: int = SAMPLES) -> Program:
     """The best sample of the network."""
-    return _decoded(t, x, seed, optimise=False)
+    return _decoded(t, x, seed, samples, optimise=False)
 
 
 def fit_optimised(t: Floats, x: Floats, seed: int) -> Program:
     """The best sample of the network, its constants fitted by BFGS."""
-    return _decoded(t, x, seed, optimise=True)
+    return _decoded(t, x, seed, SAMPLES, optimise=True)
 
 
-def _decoded(t: Floats, x: Floats, seed: int, *, optimise: bool) -> Program:
+def _decoded(t: Floats, x: Floats, seed: int, samples: int, *, optimise: bool) -> Program:
     from odefinder.data import from_arrays
     from odefinder.errors import NoSystemError
     from odefinder.inference.bfgs import fit_by_bfgs
-    from odefinder.inference.decode import Decoding, decode
+    from odefinder.inference.decode import Decoding, Reading, decode
     from odefinder.network.runtime import load_runtime
 
     dataset = from_arrays(x, t)
     scaling = dataset.scaling()
     data = dataset.observations(scaling)
-    candidates = decode(load_runtime(), data, Decoding(seed=seed))
+    candidates = decode(Reading.of(load_runtime(), data), Decoding(samples=samples, seed=seed))
     scores = [_observed_r2(candidate.program, data.times, data.states) for candidate in candidates]
     if not scores or max(scores) == -np.inf:
         raise NoSystemError(f"none of {len(scores)} decoded systems can be integrated")
@@ -71,7 +76,7 @@ def _observed_r2(program: Program, t: Floats, x: Floats) -> float:
     return variance_weighted_r2(x, integrate(program, x[0], t, rtol=1e-6, atol=1e-9, bound=1e4)[0])
 
 
-_SAMPLES: dict[str, object] = {"samples": 50, "temperature": 0.7}
+_SAMPLES: dict[str, object] = {"samples": SAMPLES, "temperature": 0.7}
 METHODS = (
     Method(
         "odefinder",
@@ -82,4 +87,15 @@ METHODS = (
     ),
     Method("odefinder-decode", "odefinder (decode only)", fit_decoded, settings=_SAMPLES, prepare=prepare),
     Method("odefinder-opt", "odefinder (opt)", fit_optimised, settings=_SAMPLES, prepare=prepare),
+    *(
+        Method(
+            f"odefinder-decode-{samples}",
+            f"odefinder (decode only, {samples} sample{'s' if samples > 1 else ''})",
+            partial(fit_decoded, samples=samples),
+            settings={**_SAMPLES, "samples": samples},
+            prepare=prepare,
+            listed=False,
+        )
+        for samples in FEWER_OR_MORE
+    ),
 )
