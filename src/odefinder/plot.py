@@ -60,7 +60,7 @@ class _Simulated(NamedTuple):
 # ---------------------------------------------------------------------------------------- figures
 
 
-def _styled(draw: Callable[P, R]) -> Callable[P, R]:
+def styled(draw: Callable[P, R]) -> Callable[P, R]:
     """Draw in our style, and leave the user's as it is."""
 
     @wraps(draw)
@@ -73,7 +73,7 @@ def _styled(draw: Callable[P, R]) -> Callable[P, R]:
     return wrapped
 
 
-@_styled
+@styled
 def plot_fit(dataset: Dataset, system: ODESystem | None = None, starts: ArrayLike | None = None) -> Any:
     """The data over time, one panel a variable, with the trajectories of the system.
 
@@ -85,7 +85,7 @@ def plot_fit(dataset: Dataset, system: ODESystem | None = None, starts: ArrayLik
     return figure
 
 
-@_styled
+@styled
 def phase_portrait(dataset: Dataset, system: ODESystem | None = None, starts: ArrayLike | None = None) -> Any:
     """Variable against variable, in 2-D with the flow; in 1-D the derivative over the variable."""
     plane = dataset.dimension < 3
@@ -97,7 +97,7 @@ def phase_portrait(dataset: Dataset, system: ODESystem | None = None, starts: Ar
     return figure
 
 
-@_styled
+@styled
 def plot_candidates(front: Front) -> Any:
     """Error against complexity; the chosen candidate is marked."""
     figure, body = _figure(3.4, None, width=5.6)
@@ -105,7 +105,7 @@ def plot_candidates(front: Front) -> Any:
     return figure
 
 
-@_styled
+@styled
 def summary_figure(
     dataset: Dataset, system: ODESystem, starts: ArrayLike | None = None, front: Front | None = None
 ) -> Any:
@@ -123,7 +123,7 @@ def summary_figure(
     return figure
 
 
-@_styled
+@styled
 def save(figure: Any, path: str | Path, dpi: int = 160) -> None:
     """Write a figure; the ending of the path says how."""
     figure.savefig(check_path(path), dpi=dpi, facecolor="white")
@@ -156,7 +156,9 @@ def _draw_panels(figure: Any, dataset: Dataset, simulated: Sequence[_Simulated])
                       markeredgewidth=0)  # fmt: skip
         for k, run in enumerate(simulated):
             axes.plot(run.times, run.states[:, j], color=colour(k, j), linewidth=1.5)
-        _limit(axes.set_ylim, np.concatenate(dataset.states)[:, j], [run.states[:, j] for run in simulated])
+        set_limits(
+            axes.set_ylim, np.concatenate(dataset.states)[:, j], [run.states[:, j] for run in simulated]
+        )
         _mark_stops(axes, simulated, j, colour, say=j == 0)
         axes.set_ylabel(_label(dataset.titles[j]))
         if simulated:
@@ -213,8 +215,8 @@ def _draw_portrait(
         return
     i, j = pair
     colour, states = _colours(dataset, one_is_ink=True), np.concatenate(dataset.states)
-    _limit(axes.set_xlim, states[:, i], [run.states[:, i] for run in simulated])
-    _limit(axes.set_ylim, states[:, j], [run.states[:, j] for run in simulated])
+    set_limits(axes.set_xlim, states[:, i], [run.states[:, i] for run in simulated])
+    set_limits(axes.set_ylim, states[:, j], [run.states[:, j] for run in simulated])
     if system is not None and dataset.dimension == 2:
         _draw_flow(axes, system)
     for k, observed in enumerate(dataset.states):
@@ -251,7 +253,7 @@ def _draw_flow(axes: Any, system: ODESystem) -> None:
 def _draw_phase_line(axes: Any, dataset: Dataset, system: ODESystem | None) -> None:
     """x' over x: where it is above zero x grows, where it crosses it x can rest."""
     values = np.concatenate(dataset.states)[:, 0]
-    _limit(axes.set_xlim, values, [])
+    set_limits(axes.set_xlim, values, [])
     axes.set(xlabel=_label(dataset.titles[0]))
     axes.plot(values, np.zeros_like(values), "|", color=COLOURS[0], markersize=6, alpha=0.4)
     axes.axhline(0.0, color=GREY, linewidth=0.8, zorder=0)
@@ -262,7 +264,7 @@ def _draw_phase_line(axes: Any, dataset: Dataset, system: ODESystem | None) -> N
     with np.errstate(all="ignore"):
         slope = system.derivative(x[:, None])[:, 0]
     inside = slope[(x >= np.nanmin(values)) & (x <= np.nanmax(values))]
-    _limit(axes.set_ylim, np.append(inside[np.isfinite(inside)], 0.0), [])
+    set_limits(axes.set_ylim, np.append(inside[np.isfinite(inside)], 0.0), [])
     axes.plot(x, np.where(np.isfinite(slope), slope, np.nan), color=INK, linewidth=1.6)
     with np.errstate(invalid="ignore"):
         for k in np.flatnonzero(slope[1:] * slope[:-1] < 0.0):
@@ -343,7 +345,7 @@ def _pairs(dimension: int) -> list[tuple[int, int]]:
     return list(combinations(range(dimension), 2))[:MAX_PAIRS] or [(0, 0)]
 
 
-def _limit(setter: Callable[[float, float], Any], data: NDArray, drawn: Sequence[NDArray]) -> None:
+def set_limits(setter: Callable[[float, float], Any], data: NDArray, drawn: Sequence[NDArray]) -> None:
     """Limits around the data, and around what was drawn as far as it stays near them."""
     low, high = float(np.nanmin(data)), float(np.nanmax(data))
     size = high - low or abs(high) or 1.0

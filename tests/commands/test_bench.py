@@ -38,6 +38,10 @@ def test_a_run_prints_its_table_and_goes_on(tmp_path: Path, monkeypatch: pytest.
     result = invoke("report", "bench-odebench")
     assert result.exit_code == 0, result.output
     assert (tmp_path / "bench-odebench" / "report.md").read_text() == report
+    result = invoke("figures", "bench-odebench", "--out", "drawn", "--format", "svg")
+    assert result.exit_code == 0, result.output
+    assert "Wrote drawn/accuracy.svg, drawn/cost.svg" in result.stdout
+    assert (tmp_path / "drawn" / "predictions-oracle-s0.05-r0.svg").exists()
 
 
 def test_own_systems(tmp_path: Path) -> None:
@@ -63,6 +67,7 @@ def test_list(monkeypatch: pytest.MonkeyPatch) -> None:
     result = invoke("list")
     assert result.exit_code == 0, result.output
     assert re.search(r"^odefinder-opt +odefinder \(opt\) +can run here$", result.stdout, re.MULTILINE)
+    assert "odefinder-decode-" not in result.stdout
     assert re.search(
         r"^absent +Absent +Absent needs no_such_module; there is no", result.stdout, re.MULTILINE
     )
@@ -92,6 +97,7 @@ def test_export(tmp_path: Path) -> None:
         (["--systems", "99"], "odefinder: there is no system '99' in this set; its systems are 1, 2,"),
         (["--time-limit", "0"], "odefinder: the time limit is a number of seconds above 0"),
         (["report", "nowhere"], "odefinder: nowhere has no run.json"),
+        (["figures", "nowhere"], "odefinder: nowhere has no run.json"),
     ],
 )
 def test_what_goes_wrong(
@@ -116,5 +122,5 @@ def test_ctrl_c(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_help() -> None:
-    assert "list | report | export" in invoke("--help").stdout
-    assert "list | report | export" in invoke().output
+    assert "list | report | figures | export" in invoke("--help").stdout
+    assert "list | report | figures | export" in invoke().output

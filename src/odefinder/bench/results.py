@@ -70,7 +70,9 @@ def read_run(folder: Path) -> dict[str, Any]:
     try:
         content = dict(json.loads(path.read_text(encoding="utf-8")))
     except FileNotFoundError:
-        raise DataError(f"{folder} has no {RUN}: it is no folder that `odefinder bench` filled") from None
+        raise DataError(
+            f"{folder} has no {RUN}: it is no folder that `odefinder bench` filled; give the --out of a run"
+        ) from None
     except (OSError, ValueError, TypeError) as problem:
         raise DataError(f"cannot read {path}: {problem}") from None
     if content.get("format") != FORMAT:

@@ -6,7 +6,6 @@ the same folder goes on where it stopped, and a further method or cell adds to i
 
 from __future__ import annotations
 
-import hashlib
 import os
 import queue
 import threading
@@ -23,7 +22,7 @@ from odefinder.bench.methods.oracle import Oracle
 from odefinder.bench.protocol import Fitted, Result, Status, judge, result_key
 from odefinder.bench.report import environment
 from odefinder.bench.results import FORMAT, ResultFile, open_run, read_results
-from odefinder.bench.sets import CASES, SYNTHETIC, TrueSystem, load_set, set_title
+from odefinder.bench.sets import CASES, SYNTHETIC, load_set, set_title, systems_digest
 from odefinder.bench.tasks import Task, choose_systems, make_tasks
 from odefinder.errors import MissingExtraError, SettingsError
 
@@ -105,7 +104,8 @@ def run(
         "format": FORMAT,
         "odefinder": version("odefinder"),
         "set": set_title(plan.set),
-        "systems_sha256": _digest(every),
+        "cases": plan.cases,
+        "systems_sha256": systems_digest(every),
         "seed": plan.seed,
         "time_limit": plan.time_limit,
         "memory_limit": plan.memory_limit,
@@ -152,15 +152,6 @@ def _todo(plan: Plan, tasks: Sequence[Task], done: set[Any], file: ResultFile) -
             elif key not in written:
                 file.append(judge(method.name, task, Fitted(Status.NOT_RUN, missing)))
     return todo
-
-
-def _digest(systems: Sequence[TrueSystem]) -> str:
-    """What tells two versions of a set apart."""
-    digest = hashlib.sha256()
-    for system in systems:
-        digest.update(f"{system.id}|{system.starts}|{system.fitted}|".encode())
-        digest.update(system.program.ops.tobytes() + system.program.values.tobytes() + system.t.tobytes())
-    return digest.hexdigest()[:16]
 
 
 def execute(method: Method, task: Task, isolation: Isolation) -> Result:

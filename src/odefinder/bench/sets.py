@@ -13,8 +13,9 @@ more.  ODEBench's own file, `odebench.json`, is one of this kind.
 from __future__ import annotations
 
 import difflib
+import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -88,6 +89,15 @@ def load_set(name: str, *, cases: int = CASES) -> list[TrueSystem]:
 def set_title(name: str) -> str:
     """The set's name for tables: a file without its folder."""
     return name if name in NAMES else Path(name).stem
+
+
+def systems_digest(systems: Sequence[TrueSystem]) -> str:
+    """What tells two versions of a set apart."""
+    digest = hashlib.sha256()
+    for system in systems:
+        digest.update(f"{system.id}|{system.starts}|{system.fitted}|".encode())
+        digest.update(system.program.ops.tobytes() + system.program.values.tobytes() + system.t.tobytes())
+    return digest.hexdigest()[:16]
 
 
 def _published(entry: BenchSystem, points: int) -> TrueSystem:

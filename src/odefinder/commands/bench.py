@@ -28,7 +28,7 @@ Folder = Annotated[Path, typer.Argument(help="The folder of a run (--out).")]
 bench = typer.Typer(
     invoke_without_command=True,
     no_args_is_help=True,
-    subcommand_metavar="[list | report | export]",
+    subcommand_metavar="[list | report | figures | export]",
     pretty_exceptions_enable=False,
 )
 
@@ -93,9 +93,10 @@ def list_methods() -> None:
     with plain_errors():
         from odefinder.bench.methods import METHODS
 
-        width = max(map(len, METHODS))
-        titles = max(len(method.title) for method in METHODS.values())
-        for method in METHODS.values():
+        methods = [method for method in METHODS.values() if method.listed]
+        width = max(len(method.name) for method in methods)
+        titles = max(len(method.title) for method in methods)
+        for method in methods:
             typer.echo(
                 f"{method.name:<{width}}  {method.title:<{titles}}  {method.missing or 'can run here'}"
             )
@@ -111,6 +112,28 @@ def report(folder: Folder) -> None:
         paths = write_report(folder)
         _print_accuracy(read_results(folder))
         typer.echo(f"Wrote {', '.join(str(path) for path in paths)}.", err=True)
+
+
+@bench.command()
+def figures(
+    folder: Folder,
+    out: Annotated[
+        Path | None, typer.Option(help="Where the figures go.  Default: figures in that folder.")
+    ] = None,
+    ending: Annotated[str, typer.Option("--format", help="png, pdf or svg.")] = "png",
+    predictions: Annotated[
+        str | None, typer.Option(help="The method whose predictions are drawn.  Default: the best of ours.")
+    ] = None,
+    set_file: Annotated[
+        str | None, typer.Option("--set", help="The JSON file of the systems, if the run had one.")
+    ] = None,
+) -> None:
+    """Draw the figures of a run: accuracy, cost, R2, dimensions, predictions; ablations if synthetic."""
+    with plain_errors():
+        from odefinder.bench.figures import draw_figures
+
+        paths = draw_figures(folder, out, ending=ending, method=predictions, set_file=set_file)
+        typer.echo(f"Wrote {', '.join(str(path) for path in paths)}.")
 
 
 @bench.command()
@@ -147,7 +170,8 @@ def chosen_methods(text: str) -> tuple[Method, ...]:
     for name in names:
         if name not in METHODS:
             close = difflib.get_close_matches(name, METHODS, n=1)
-            advice = f"did you mean {close[0]!r}?" if close else f"choose from {', '.join(METHODS)}"
+            listed = ", ".join(method.name for method in METHODS.values() if method.listed)
+            advice = f"did you mean {close[0]!r}?" if close else f"choose from {listed}"
             raise SettingsError(f"there is no method {name!r}; {advice}")
     return tuple(METHODS[name] for name in dict.fromkeys(names))
 

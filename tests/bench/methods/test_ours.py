@@ -1,5 +1,7 @@
 """Our own methods, on a system that all of them find."""
 
+import pickle
+
 import numpy as np
 import pytest
 
@@ -28,8 +30,15 @@ def test_settings_are_those_used() -> None:
     default = Decoding()
     for method in METHODS.values():
         if method.name.startswith("odefinder"):
-            assert method.settings["samples"] == default.samples
+            assert method.settings["samples"] == default.samples or not method.listed
             assert method.settings["temperature"] == default.temperature
+
+
+def test_other_numbers_of_samples() -> None:
+    one = METHODS["odefinder-decode-1"]
+    assert (one.settings["samples"], one.listed) == (1, False)
+    again = pickle.loads(pickle.dumps(one))
+    assert again.fit(DECAY.t, DECAY.trajectories[0], 0) == one.fit(DECAY.t, DECAY.trajectories[0], 0)
 
 
 def test_the_oracle_has_to_be_told() -> None:

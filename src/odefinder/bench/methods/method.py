@@ -27,6 +27,7 @@ class Method:
     # Run once before all fits, in the process that they are forked from: what is slow to import or compile,
     # such as `load_compiled`.  The modules of `needs` are imported there anyway.
     prepare: Callable[[], None] | None = None
+    listed: bool = True  # False: a variant for one figure, left out of lists and comparisons
 
     @property
     def missing(self) -> str | None:

@@ -2,7 +2,8 @@
 
 `odefinder-decode` is what the paper calls ODEFormer (the sample of the network with the best R2 on the
 observed data, from the first observed point), `odefinder-opt` its "ODEFormer (opt)": the constants of that
-one system are then fitted by BFGS.
+one system are then fitted by BFGS.  `odefinder-decode-N` draws N samples instead of 50, for the figure of
+ablations.
 """
 
 from __future__ import annotations
@@ -15,6 +16,8 @@ from odefinder.bench.methods.method import Floats, Method
 from odefinder.program import Program
 
 BUDGET = 20.0  # seconds
+SAMPLES = 50  # drawn from the network
+FEWER_OR_MORE = (1, 5, 10, 100)
 
 
 def prepare() -> None:
@@ -30,21 +33,26 @@ def fit_full(t: Floats, x: Floats, seed: int, *, network: bool = True, sparse: b
     from odefinder.inference.decode import Decoding
     from odefinder.inference.find import Finding, find
 
-    how = Finding(time_budget=BUDGET, decoding=Decoding(seed=seed), network=network, sparse=sparse)
+    how = Finding(
+        time_budget=BUDGET,
+        decoding=Decoding(samples=SAMPLES, seed=seed),
+        network=network,
+        sparse=sparse,
+    )
     return find(from_arrays(x, t), how).explanations[0].system.program
 
 
-def fit_decoded(t: Floats, x: Floats, seed: int) -> Program:
+def fit_decoded(t: Floats, x: Floats, seed: int, samples: int = SAMPLES) -> Program:
     """The best sample of the network."""
-    return _decoded(t, x, seed, optimise=False)
+    return _decoded(t, x, seed, samples, optimise=False)
 
 
 def fit_optimised(t: Floats, x: Floats, seed: int) -> Program:
     """The best sample of the network, its constants fitted by BFGS."""
-    return _decoded(t, x, seed, optimise=True)
+    return _decoded(t, x, seed, SAMPLES, optimise=True)
 
 
-def _decoded(t: Floats, x: Floats, seed: int, *, optimise: bool) -> Program:
+def _decoded(t: Floats, x: Floats, seed: int, samples: int, *, optimise: bool) -> Program:
     from odefinder.data import from_arrays
     from odefinder.errors import NoSystemError
     from odefinder.inference.bfgs import fit_by_bfgs
@@ -54,7 +62,7 @@ def _decoded(t: Floats, x: Floats, seed: int, *, optimise: bool) -> Program:
     dataset = from_arrays(x, t)
     scaling = dataset.scaling()
     data = dataset.observations(scaling)
-    candidates = decode(Reading.of(load_runtime(), data), Decoding(seed=seed))
+    candidates = decode(Reading.of(load_runtime(), data), Decoding(samples=samples, seed=seed))
     scores = [_observed_r2(candidate.program, data.times, data.states) for candidate in candidates]
     if not scores or max(scores) == -np.inf:
         raise NoSystemError(f"none of {len(scores)} decoded systems can be integrated")
@@ -73,7 +81,7 @@ def _observed_r2(program: Program, t: Floats, x: Floats) -> float:
     return variance_weighted_r2(x, integrate(program, x[0], t, rtol=1e-6, atol=1e-9, bound=1e4)[0])
 
 
-_SAMPLES: dict[str, object] = {"samples": 50, "temperature": 0.7}
+_SAMPLES: dict[str, object] = {"samples": SAMPLES, "temperature": 0.7}
 _FULL: dict[str, object] = {**_SAMPLES, "time_budget": BUDGET}
 METHODS = (
     Method("odefinder", "odefinder", fit_full, settings=_FULL, prepare=prepare),
@@ -93,4 +101,15 @@ METHODS = (
     ),
     Method("odefinder-decode", "odefinder (decode only)", fit_decoded, settings=_SAMPLES, prepare=prepare),
     Method("odefinder-opt", "odefinder (opt)", fit_optimised, settings=_SAMPLES, prepare=prepare),
+    *(
+        Method(
+            f"odefinder-decode-{samples}",
+            f"odefinder (decode only, {samples} sample{'s' if samples > 1 else ''})",
+            partial(fit_decoded, samples=samples),
+            settings={**_SAMPLES, "samples": samples},
+            prepare=prepare,
+            listed=False,
+        )
+        for samples in FEWER_OR_MORE
+    ),
 )

@@ -1,0 +1,83 @@
+"""The methods of a figure: their rank, and how each is drawn, the same in all figures.
+
+Ours share one colour and differ in their dashes; a baseline's colour and marker follow from its place in the
+list of methods, so that they do not change with what else was run.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from odefinder.bench.methods import METHODS
+from odefinder.bench.metrics import GOOD
+from odefinder.bench.protocol import Result
+from odefinder.plot import COLOURS, GREY
+
+MEASURES = ("reconstruction", "generalization")
+OURS, ORACLE = "odefinder", "oracle"
+OUR_COLOUR = COLOURS[1]
+OTHER_COLOURS = (COLOURS[0], COLOURS[2], COLOURS[3], GREY, COLOURS[5])
+MARKERS = ("o", "s", "^", "D", "v", "P", "X")  # as many as have no common divisor with the colours
+DASHES: dict[str, Any] = {"odefinder": "-", "odefinder-opt": (0, (4, 1.2)), "odefinder-decode": (0, (1.2, 1))}
+
+
+@dataclass(frozen=True)
+class Contestant:
+    """A method in a figure."""
+
+    name: str
+    title: str
+    accuracy: float  # in %, of reconstruction and generalization, the mean over its cells
+    fits: int
+    asked: int  # fits that any method has
+    colour: str
+    line: dict[str, Any]  # for `axes.plot`
+
+    @property
+    def ours(self) -> bool:
+        return self.name.startswith(OURS)
+
+    def label(self, short: bool = False) -> str:
+        """The title, and how many fits it lacks to be compared with the others; short: on two lines."""
+        if self.fits == self.asked:
+            return self.title
+        return f"{self.title}{chr(10) if short else ' '}({self.fits} of {self.asked} fits)"
+
+
+def contestants(results: Sequence[Result]) -> list[Contestant]:
+    """The methods, the most accurate first; the oracle and unlisted ones only if there is no other."""
+    by_method: dict[str, list[Result]] = defaultdict(list)
+    for result in results:
+        by_method[result.method].append(result)
+    names = [name for name in by_method if name != ORACLE and (name not in METHODS or METHODS[name].listed)]
+    asked = len({result.key[1:] for result in results})
+    chosen = [_contestant(name, by_method[name], asked) for name in names or by_method]
+    return sorted(chosen, key=lambda one: (-one.accuracy, not one.ours, one.name))
+
+
+def share(results: Sequence[Result], measure: str) -> float:
+    """% of fits with a good R2; one that failed has none."""
+    values = [getattr(result, measure) for result in results]
+    return 100.0 * float(np.mean([value is not None and value > GOOD for value in values]))
+
+
+def _contestant(name: str, results: Sequence[Result], asked: int) -> Contestant:
+    cells: dict[tuple[float, float], list[Result]] = defaultdict(list)
+    for result in results:
+        cells[result.sigma, result.rho].append(result)
+    accuracy = float(np.mean([share(cell, measure) for cell in cells.values() for measure in MEASURES]))
+    title = METHODS[name].title if name in METHODS else name
+    known = [other for other in METHODS if not other.startswith(OURS) and other != ORACLE]
+    place = known.index(name) if name in known else len(known) + sum(map(ord, name))
+    if name.startswith(OURS):
+        colour, width, marker = OUR_COLOUR, 2.4, "o"
+    else:
+        colour, width, marker = OTHER_COLOURS[place % len(OTHER_COLOURS)], 1.1, MARKERS[place % len(MARKERS)]
+    line = {"color": colour, "linewidth": width, "marker": marker, "markersize": 4.5, "markeredgewidth": 0,
+            "linestyle": DASHES.get(name, "-"), "zorder": 3 if name.startswith(OURS) else 2}  # fmt: skip
+    return Contestant(name, title, accuracy, len(results), asked, colour, line)
