@@ -86,17 +86,21 @@ def judge(case: Case, candidates: Sequence[Candidate], *, refine: int) -> Outcom
 
 
 def _begun(program: Program, data: Observations, estimate: StateEstimate) -> Fit:
-    """The better of the decoded constants and of those that fit in integral form."""
+    """The best of the decoded constants and those that fit in integral form, from estimated and first states.
+
+    What looks like noise may be a fast signal; then the first states as they are do better.
+    """
     program = canonical(program, explicit=True)
-    both = (program, match_system(program, data, estimate))
-    fits = [fit_constants(one, data, starts=estimate.starts, iterations=0) for one in both]
+    programs = (program, match_system(program, data, estimate))
+    starts = (estimate.starts, data.states[data.bounds[:-1]])
+    fits = [fit_constants(p, data, starts=x0, iterations=0) for p in programs for x0 in starts]
     return min(fits, key=lambda fit: fit.error)
 
 
 def _fitted(fit: Fit, data: Observations, estimate: StateEstimate) -> Fit:
     """Constants fitted by Levenberg-Marquardt, over short segments first where that fails."""
     noisy = estimate.noisy
-    whole = fit_constants(fit.program, data, starts=estimate.starts, fit_starts=noisy)
+    whole = fit_constants(fit.program, data, starts=fit.starts, fit_starts=noisy)
     if whole.error < (POOR if noisy else POOR_CLEAN):
         return whole
     by_parts = fit_segments(fit.program, data, estimate.states, fit_starts=noisy)
