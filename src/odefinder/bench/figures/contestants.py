@@ -23,7 +23,13 @@ OURS, ORACLE = "odefinder", "oracle"
 OUR_COLOUR = COLOURS[1]
 OTHER_COLOURS = (COLOURS[0], COLOURS[2], COLOURS[3], GREY, COLOURS[5])
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")  # as many as have no common divisor with the colours
-DASHES: dict[str, Any] = {"odefinder": "-", "odefinder-opt": (0, (4, 1.2)), "odefinder-decode": (0, (1.2, 1))}
+OUR_STYLES: dict[str, tuple[Any, str]] = {  # dashes and marker
+    "odefinder": ("-", "o"),
+    "odefinder-network": ((0, (6, 1, 1, 1)), "D"),
+    "odefinder-sparse": ((0, (3, 1, 1, 1)), "s"),
+    "odefinder-opt": ((0, (4, 1.2)), "^"),
+    "odefinder-decode": ((0, (1.2, 1)), "v"),
+}
 
 
 @dataclass(frozen=True)
@@ -74,10 +80,13 @@ def _contestant(name: str, results: Sequence[Result], asked: int) -> Contestant:
     title = METHODS[name].title if name in METHODS else name
     known = [other for other in METHODS if not other.startswith(OURS) and other != ORACLE]
     place = known.index(name) if name in known else len(known) + sum(map(ord, name))
-    if name.startswith(OURS):
-        colour, width, marker = OUR_COLOUR, 2.4, "o"
+    ours = name.startswith(OURS)
+    if ours:
+        colour, width = OUR_COLOUR, 2.4
+        dashes, marker = OUR_STYLES.get(name, ("-", "o"))
     else:
-        colour, width, marker = OTHER_COLOURS[place % len(OTHER_COLOURS)], 1.1, MARKERS[place % len(MARKERS)]
+        colour, width = OTHER_COLOURS[place % len(OTHER_COLOURS)], 1.1
+        dashes, marker = "-", MARKERS[place % len(MARKERS)]
     line = {"color": colour, "linewidth": width, "marker": marker, "markersize": 4.5, "markeredgewidth": 0,
-            "linestyle": DASHES.get(name, "-"), "zorder": 3 if name.startswith(OURS) else 2}  # fmt: skip
+            "linestyle": dashes, "zorder": 3 if ours else 2}  # fmt: skip
     return Contestant(name, title, accuracy, len(results), asked, colour, line)
