@@ -135,11 +135,11 @@ class Search:
 
         votes: how often each of them was proposed; None: it does not matter.
         """
-        if votes is not None:
-            self._count_votes(proposals, votes)
         if self.first_estimate.noisy:
             self._doubt_noise(proposals, source)
         noisy, settings = self.first_estimate.noisy, self.settings
+        if noisy and votes is not None:
+            self._count_votes(proposals, votes)
         self.fit_whole(proposals, source)
         for number in range(settings.passes if noisy else 1):
             if self.deadline.over or (number > 0 and not self._improve_estimate()):
@@ -277,8 +277,7 @@ class Search:
 
     def _combinations(self, count: int, again: bool = False) -> Iterator[tuple[list[Program], str]]:
         """So many systems of smallest summed scores that were not tried before; with votes as many again."""
-        by_votes = self.first_estimate.noisy and any(self._votes)
-        for vote_weight in (0.0, VOTE_WEIGHT) if by_votes else (0.0,):
+        for vote_weight in (0.0, VOTE_WEIGHT) if any(self._votes) else (0.0,):
             scored = [self._best_equations(component, vote_weight) for component in range(len(self._fronts))]
             fresh = [keys for keys in smallest_sums(scored, 8 * count) if again or keys not in self._tried]
             for keys in islice(fresh, count):

@@ -18,7 +18,7 @@ from odefinder.bench.figures.shares import ablations, accuracy, by_dimension
 from odefinder.bench.figures.spreads import cost, r2
 from odefinder.bench.protocol import Status
 from odefinder.bench.results import read_results, read_run
-from odefinder.bench.sets import NAMES, TrueSystem, load_set, set_title, systems_digest
+from odefinder.bench.sets import NAMES, SYNTHETIC, TrueSystem, load_set, set_title, systems_digest
 from odefinder.errors import DataError, SettingsError
 from odefinder.plot import save
 
@@ -58,7 +58,7 @@ def draw_figures(
         "r2": lambda: r2(results, ranked),
         "by_dimension": lambda: by_dimension(results, ranked),
     }
-    if run["set"] == "synthetic":
+    if run["set"] in SYNTHETIC:
         figures["ablations"] = lambda: ablations(results, ranked, systems, run["methods"])
     written = []
     for name, draw in figures.items():

@@ -11,6 +11,7 @@ its first observed state on, by Levenberg-Marquardt.
 from __future__ import annotations
 
 import zlib
+from contextlib import suppress
 from functools import partial
 from heapq import nsmallest
 
@@ -56,17 +57,12 @@ def _system(t: Floats, x: Floats, grammar: str, *, samples: int, fitted: int, se
     data = Observations.joined([scaling.times(t)], [scaling.states(x)])
     rng = np.random.default_rng([seed, zlib.crc32(grammar.encode())])
     estimate = estimate_states(data)
-    systems = []
+    originals = []
     for start in _screened(grammar, data, estimate, samples, fitted, rng):
         fit = fit_constants(start, data)
         if np.isfinite(fit.error):
-            systems.append(fit.program)
-    originals = []
-    for program in systems:
-        try:
-            originals.append(scaling.to_original(program))
-        except ExpressionError:  # constants that are not finite in the user's units
-            continue
+            with suppress(ExpressionError):  # constants that are not finite in the user's units
+                originals.append(scaling.to_original(fit.program))
     if not originals:
         raise NoSystemError(f"no system of the {grammar} grammar could be integrated")
     return most_accurate(originals, t, x)
