@@ -42,6 +42,7 @@ def test_updates_of_muon_are_as_large_as_those_of_adam(shape: tuple[int, int]) -
 def learn(network: Network, optimizer: Optimizer, steps: int) -> list[Tensor]:
     targets = torch.randint(4, 100, (2, 9), generator=torch.Generator().manual_seed(2))
     for _ in range(steps):
+        network.zero_grad()
         torch.autograd.backward(network.loss(*observed([2, 3]), targets))
         optimizer.step(1e-3)
     return [parameter.detach().clone() for parameter in network.parameters()]
@@ -86,13 +87,12 @@ def test_which_weights_go_to_muon() -> None:
     assert len(Optimizer(network, 1e-3, muon=False).parts) == 1
 
 
-def test_gradients_are_cleared_and_the_rate_is_used() -> None:
+def test_the_rate_is_used() -> None:
     network = small_network()
     before = [parameter.detach().clone() for parameter in network.parameters()]
     optimizer = Optimizer(network, 1e-3)
     torch.autograd.backward(network.loss(*observed([2]), torch.tensor([[5, 6, 2]])))
     optimizer.step(0.0)
-    assert all(parameter.grad is None for parameter in network.parameters())
     assert all(map(torch.equal, before, network.parameters()))
 
 

@@ -30,6 +30,15 @@ def norm(x: Tensor) -> Tensor:
     return F.rms_norm(x, (x.shape[-1],), eps=1e-6)
 
 
+def rows_of(table: nn.Embedding, ids: Tensor) -> Tensor:
+    """Rows of a small table.  On a GPU by a product, whose gradient can be recorded (a lookup's cannot)."""
+    if not ids.is_cuda:
+        rows: Tensor = table(ids.int())
+        return rows
+    one_hot = ids[..., None] == torch.arange(table.num_embeddings, device=ids.device, dtype=ids.dtype)
+    return one_hot.to(table.weight.dtype) @ table.weight
+
+
 class Linear(nn.Linear):
     """A linear map without bias, orthogonal-ish at the start, or zero."""
 
@@ -203,7 +212,7 @@ class Network(nn.Module):
     def encode(self, points: Tensor, trajectory: Tensor) -> Tensor:
         """points as the embedder reads them, trajectory (B, P) -> memory (B, P, W)."""
         x = self.embedder(points)
-        x = x + self.trajectory(trajectory.int()).to(x.dtype)
+        x = x + rows_of(self.trajectory, trajectory).to(x.dtype)
         for layer in self.encoder_layers:
             x = layer(x)
         return norm(x)
@@ -214,7 +223,7 @@ class Network(nn.Module):
 
     def logits(self, memory: Tensor, inputs: Tensor) -> Tensor:
         """The same from the memory (B, P, W)."""
-        x = self.tokens(inputs) + self.positions.weight[: inputs.shape[1]]
+        x = rows_of(self.tokens, inputs) + self.positions.weight[: inputs.shape[1]]
         x = x.to(memory.dtype)
         for layer in self.decoder_layers:
             x = layer(x, memory)

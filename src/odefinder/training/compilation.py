@@ -1,15 +1,20 @@
-"""Layers compiled once for each shape of batch, before the first example is there."""
+"""Layers compiled and whole steps recorded, for each shape of batch, before the first example is there."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from types import MethodType
+from typing import Any
 
 import numpy as np
 import torch
+from torch import Tensor
 
 from odefinder.network.model import DecoderLayer, EncoderLayer, Network, WaveEmbedder
 from odefinder.prior.batches import Batch
 from odefinder.tokens import EOS, MAX_DIMENSION
+
+Loss = Callable[..., Tensor]  # of the network's inputs and targets
 
 
 def compile_layers(network: Network) -> None:
@@ -20,6 +25,49 @@ def compile_layers(network: Network) -> None:
         for module in network.modules():
             if type(module) is kind:
                 module.__dict__["forward"] = MethodType(function, module)
+
+
+def can_be_recorded(network: Network) -> bool:
+    """Whether its gradients need no answer from the GPU: those of a large embedding do."""
+    return isinstance(network.embedder, WaveEmbedder)
+
+
+def prepare_gradients(network: Network) -> Any:
+    """Give every weight a gradient that stays where it is; returns the memory pool of all recordings."""
+    for parameter in network.parameters():
+        parameter.grad = torch.zeros_like(parameter)
+    return torch.cuda.graph_pool_handle()
+
+
+class Recording:
+    """Loss and gradients of one shape of batch as a CUDA graph: a single launch in place of a thousand.
+
+    A host that launches kernels one by one is easily slower than the GPU.  The gradients are overwritten at
+    every replay; they must stay the tensors that they were when this was recorded.
+    """
+
+    def __init__(self, loss: Loss, network: Network, inputs: tuple[Tensor, ...], pool: Any):
+        """inputs: of the shape in question, on the device; pool: memory shared with other recordings."""
+        self._inputs = inputs
+        gradients = [parameter.grad for parameter in network.parameters() if parameter.grad is not None]
+        side = torch.cuda.Stream()
+        side.wait_stream(torch.cuda.current_stream())
+        with torch.cuda.stream(side):  # compiles; must have happened before anything is recorded
+            torch.autograd.backward(loss(*inputs))
+        torch.cuda.current_stream().wait_stream(side)
+        self._graph = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(self._graph, pool=pool):
+            torch._foreach_zero_(gradients)
+            self._loss = loss(*inputs)
+            torch.autograd.backward(self._loss)
+        self._loss = self._loss.detach()
+
+    def replay(self, inputs: tuple[Tensor, ...]) -> Tensor:
+        """The loss of this batch (of tensors on the host); the gradients are those of the network then."""
+        for kept, new in zip(self._inputs, inputs, strict=True):
+            kept.copy_(new.pin_memory(), non_blocking=True)
+        self._graph.replay()
+        return self._loss.clone()
 
 
 def empty_batch(rows: int, points: int, length: int) -> Batch:

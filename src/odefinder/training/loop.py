@@ -19,7 +19,6 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 
 from odefinder.errors import CheckpointError, SettingsError
@@ -31,7 +30,13 @@ from odefinder.prior.batches import Batch, BatchStream, StreamState
 from odefinder.prior.presets import prior_preset
 from odefinder.tokens import Vocabulary
 from odefinder.training.average import WeightAverage
-from odefinder.training.compilation import compile_layers, empty_batch
+from odefinder.training.compilation import (
+    Recording,
+    can_be_recorded,
+    compile_layers,
+    empty_batch,
+    prepare_gradients,
+)
 from odefinder.training.feed import Feed
 from odefinder.training.optimizer import Optimizer, learning_rate
 from odefinder.training.processes import Processes
@@ -96,6 +101,7 @@ class Run:
         if averages := checkpoint.part(tensors, "average."):
             self.average.load(averages, head["averaged"])
         self.compiled = settings.compile and self.device.type == "cuda"
+        self._recordings: dict[tuple[int, int], Recording] = {}  # by points and length of the targets
         if self.compiled:
             compile_layers(self.network)
 
@@ -213,8 +219,8 @@ class Run:
         self.network.train()
         log_path = self.folder / "log.jsonl" if self.processes.first else Path(os.devnull)
         with self._stream() as stream, log_path.open("a") as log, Interrupt(*POLITE) as interrupt:
-            self._compile_shapes()  # while the first examples are drawn
-            meter, start = Meter(), time.perf_counter()
+            self._prepare_shapes()  # while the first examples are drawn
+            meter, start = Meter(self.device), time.perf_counter()
             logged = saved = kept = 0.0  # seconds since the start
             while True:
                 batch = meter.waits_for(stream)
@@ -251,15 +257,19 @@ class Run:
                 if done:
                     break
 
-    def _compile_shapes(self) -> None:
-        """Compile for every shape of batch, which takes a minute or two, before the clock starts."""
-        if not self.compiled:
+    def _prepare_shapes(self) -> None:
+        """Compile every shape of batch and record it if possible: minutes that are not on the clock."""
+        if not self.compiled or self._recordings:
             return
+        pool = prepare_gradients(self.network) if can_be_recorded(self.network) else None
         for points in self.settings.points:
             for length in self.settings.lengths:
-                rows = self.settings.batch_size(points, length)
-                torch.autograd.backward(self._loss(empty_batch(rows, points, length)))
-                self.network.zero_grad(set_to_none=True)
+                batch = empty_batch(self.settings.batch_size(points, length), points, length)
+                if pool is None:
+                    self._learn(batch)
+                else:
+                    inputs = tuple(tensor.to(self.device) for tensor in self._inputs(batch))
+                    self._recordings[points, length] = Recording(self._loss, self.network, inputs, pool)
 
     def _check_finite(self, news: Report) -> None:
         """Stop before weights that are lost replace the last good checkpoint."""
@@ -286,7 +296,18 @@ class Run:
         )
 
     def _step(self, batch: Batch, rate: float) -> Tensor:
-        """One update.  On a CPU the batch is worked off in parts, for the sake of memory."""
+        """One update."""
+        recording = self._recordings.get((batch.points.shape[1], batch.targets.shape[1]))
+        loss = recording.replay(self._inputs(batch)) if recording else self._learn(batch)
+        self.processes.average_gradients(self.network)
+        torch.nn.utils.clip_grad_norm_(self.network.parameters(), self.settings.clip)
+        self.optimizer.step(rate)
+        self.average.update()
+        return loss
+
+    def _learn(self, batch: Batch) -> Tensor:
+        """Loss and gradients.  On a CPU the batch is worked off in parts, for the sake of memory."""
+        self.network.zero_grad(set_to_none=True)
         rows = len(batch)
         if self.device.type == "cpu":
             rows = max(1, CPU_TOKENS // (batch.points.shape[1] + batch.targets.shape[1]))
@@ -294,27 +315,20 @@ class Run:
         for first in range(0, len(batch), rows):
             part = batch.rows(slice(first, first + rows))
             share = float(part.target_lengths.sum() / batch.target_lengths.sum())
-            loss = share * self._loss(part)
+            loss = share * self._loss(*(tensor.to(self.device) for tensor in self._inputs(part)))
             torch.autograd.backward(loss)
             total += loss.detach()
-        self.processes.average_gradients(self.network)
-        torch.nn.utils.clip_grad_norm_(self.network.parameters(), self.settings.clip)
-        self.optimizer.step(rate)
-        self.average.update()
         return total
 
-    def _loss(self, batch: Batch) -> Tensor:
+    def _inputs(self, batch: Batch) -> tuple[Tensor, ...]:
+        """What the loss is computed from: points, indices of trajectories, targets."""
         as_tokens = self.network.settings.embedder == "tokens"
-        points = self._moved(batch.input_ids() if as_tokens else batch.points)
-        trajectory, targets = self._moved(batch.trajectory), self._moved(batch.targets)
-        with torch.autocast(self.device.type, dtype=torch.bfloat16, enabled=self.device.type == "cuda"):
-            return self.network.loss(points, trajectory, targets)
+        points = batch.input_ids() if as_tokens else batch.points
+        return torch.from_numpy(points), torch.from_numpy(batch.trajectory), torch.from_numpy(batch.targets)
 
-    def _moved(self, array: NDArray[Any]) -> Tensor:
-        tensor = torch.from_numpy(array)
-        if self.device.type == "cuda":
-            return tensor.pin_memory().to(self.device, non_blocking=True)
-        return tensor
+    def _loss(self, *inputs: Tensor) -> Tensor:
+        with torch.autocast(self.device.type, dtype=torch.bfloat16, enabled=self.device.type == "cuda"):
+            return self.network.loss(*inputs)
 
 
 def _begun(weights: Path, settings: TrainingSettings) -> Network:

@@ -82,12 +82,11 @@ class Optimizer:
             self.parts.append(Muon(matrices, lr=lr))
 
     def step(self, lr: float) -> None:
-        """One update at this learning rate; clears the gradients."""
+        """One update at this learning rate; the gradients stay."""
         for part in self.parts:
             for group in part.param_groups:
                 group["lr"] = lr
             part.step()
-            part.zero_grad(set_to_none=True)
 
     def state(self) -> dict[str, Tensor]:
         """All state as named tensors."""

@@ -30,34 +30,56 @@ class Report:
     loss: float
     rate: float
     examples_per_second: float
-    waiting: float  # share of the time spent waiting for data
+    waiting: float  # share of the time in which the device had nothing to do, for lack of data
 
 
 class Meter:
-    """Averages since the last report."""
+    """Averages since the last report.
 
-    def __init__(self) -> None:
-        self.since = time.perf_counter()
+    On a GPU, whose work lags behind the loop, the time between the end of a step and the beginning of the
+    next counts as waiting; on a CPU the time until a batch is there.
+    """
+
+    def __init__(self, device: torch.device) -> None:
+        self._on_gpu = device.type == "cuda"
+        self._begin_anew()
+
+    def _begin_anew(self) -> None:
+        self._since = time.perf_counter()
         self._losses: list[Tensor] = []
         self._examples, self._waited = 0, 0.0
+        self._ended: torch.cuda.Event | None = None  # the last step
+        self._gaps: list[tuple[torch.cuda.Event, torch.cuda.Event]] = []  # between steps
 
     def waits_for(self, stream: Iterator[Batch]) -> Batch:
-        """The next batch; the time until it is there counts as waiting."""
+        """The next batch."""
         before = time.perf_counter()
         batch = next(stream)
         self._waited += time.perf_counter() - before
+        if self._ended is not None:
+            self._gaps.append((self._ended, _mark()))
         return batch
 
     def add(self, loss: Tensor, examples: int) -> None:
         """Count a step."""
         self._losses.append(loss)
         self._examples += examples
+        if self._on_gpu:
+            self._ended = _mark()
 
     def report(self, progress: Progress, share: float, rate: float) -> Report:
         """The averages, which begin anew."""
         loss = torch.stack(self._losses).mean().item()  # waits for the device
-        seconds = time.perf_counter() - self.since
+        seconds = time.perf_counter() - self._since
+        if self._on_gpu:
+            self._waited = sum(end.elapsed_time(begin) for end, begin in self._gaps) / 1000.0
         news = Report(progress, share, loss, rate, self._examples / seconds, self._waited / seconds)
-        self.since = time.perf_counter()
-        self._losses, self._examples, self._waited = [], 0, 0.0
+        self._begin_anew()
         return news
+
+
+def _mark() -> torch.cuda.Event:
+    """A point in the GPU's work, at which it notes the time."""
+    event = torch.cuda.Event(enable_timing=True)
+    event.record()
+    return event
