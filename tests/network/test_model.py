@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from odefinder.errors import SettingsError
-from odefinder.network.model import Network, count_parameters, longer_cache, shifted
+from odefinder.network.model import Network, count_parameters, longer_cache, product_rows, shifted
 from odefinder.network.presets import NetworkSettings, network_preset
 from odefinder.number_words import number_ids
 from odefinder.tokens import BOS, EOS
@@ -35,6 +35,12 @@ def test_decoding_step_by_step_is_the_parallel_forward() -> None:
         if position == cache[0][0].shape[2]:
             cache = longer_cache(cache, length)
         assert close(network.step(inputs[:, position], position, cache, attended), expected[:, position])
+
+
+def test_multiplying_finds_the_rows_of_a_lookup() -> None:
+    network = small_network()
+    ids = random_tokens(network, (3, 7)).short()
+    assert torch.equal(product_rows(network.tokens, ids), network.tokens(ids.int()))
 
 
 @pytest.mark.parametrize("embedder", ["waves", "tokens"])

@@ -31,10 +31,12 @@ def norm(x: Tensor) -> Tensor:
 
 
 def rows_of(table: nn.Embedding, ids: Tensor) -> Tensor:
-    """Rows of a small table.  On a GPU by a product, whose gradient can be recorded (a lookup's cannot)."""
-    if not ids.is_cuda:
-        rows: Tensor = table(ids.int())
-        return rows
+    """Rows of a small table; on a GPU in a way whose gradient can be recorded, which a lookup's cannot."""
+    return product_rows(table, ids) if ids.is_cuda else table(ids.int())
+
+
+def product_rows(table: nn.Embedding, ids: Tensor) -> Tensor:
+    """Rows of a table, found by multiplying."""
     one_hot = ids[..., None] == torch.arange(table.num_embeddings, device=ids.device, dtype=ids.dtype)
     return one_hot.to(table.weight.dtype) @ table.weight
 

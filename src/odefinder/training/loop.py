@@ -15,6 +15,7 @@ import signal
 import time
 from collections.abc import Callable
 from dataclasses import asdict
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -220,10 +221,11 @@ class Run:
         log_path = self.folder / "log.jsonl" if self.processes.first else Path(os.devnull)
         with self._stream() as stream, log_path.open("a") as log, Interrupt(*POLITE) as interrupt:
             self._prepare_shapes()  # while the first examples are drawn
+            batches = chain([next(stream)], stream)  # the clock starts when the first is there
             meter, start = Meter(self.device), time.perf_counter()
             logged = saved = kept = 0.0  # seconds since the start
             while True:
-                batch = meter.waits_for(stream)
+                batch = meter.waits_for(batches)
                 share = used(self.progress) / total
                 rate = learning_rate(settings.learning_rate, share, settings.warmup, settings.decay)
                 loss = self._step(batch, rate)
