@@ -301,6 +301,19 @@ def test_many_fits_on_a_dask_cluster() -> None:
     assert [type(one[1].error_) for one in (there, here)] == [DataError, DataError]
 
 
+def test_many_fits_on_ray() -> None:
+    ray = pytest.importorskip("ray")
+    register_ray = pytest.importorskip("ray.util.joblib").register_ray
+    ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False)
+    try:
+        register_ray()
+        with joblib.parallel_config(backend="ray"):
+            models = quick().fit_many([(X, T), (X[:1], T[:1])], n_jobs=2)
+    finally:
+        ray.shutdown()
+    assert [hasattr(model, "system_") for model in models] == [True, False]
+
+
 # ---------------------------------------------------------------- files
 
 
