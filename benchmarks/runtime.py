@@ -61,7 +61,7 @@ def milliseconds_per_step(runtime: Runtime, case: Case, samples: int) -> float:
 
 def report(name: str, runtime: Runtime, exact: Runtime, cases: list[Case], how: Decoding) -> None:
     """Print the figures of one runtime."""
-    print(f"{name}: {milliseconds_per_step(runtime, cases[1], how.samples):.1f} ms a step", flush=True)
+    print(f"{name}: {milliseconds_per_step(runtime, cases[1], how.samples_for(2)):.1f} ms a step", flush=True)
     for case in cases:
         points = network_points(case.data, runtime.settings)
         memory = runtime.encode(*points)
@@ -75,7 +75,7 @@ def report(name: str, runtime: Runtime, exact: Runtime, cases: list[Case], how: 
         mean = (ids[0] != 0).sum(axis=1).mean()
         print(
             f"  {case.dimension}-D: encode {times[0]:.3f} s, decode {times[1]:.2f} s, judge {times[2]:.2f} s "
-            f"({how.samples} samples of {mean:.0f} tokens, the longest {ids.shape[2]})",
+            f"({ids.shape[1]} samples of {mean:.0f} tokens, the longest {ids.shape[2]})",
             flush=True,
         )
     if runtime is not exact:

@@ -48,7 +48,8 @@ class ODEFormer(BaseEstimator):
     ----------
     time_budget : seconds that a fit may take, compilation on the first run of a machine left out.
     random_state : a whole number gives the same result every time; None, another one each time.
-    samples : systems drawn from the network; more are slower and find more.
+    samples : systems drawn from the network, more are slower and find more; None: 50, and 100 from three
+        variables on.
     temperature : how adventurous the network is: 0.1 repeats its favourites, 1 draws as it was trained.
     operators : names of the functions and powers that may occur, such as ["sin", "pow2", "inv"] (sums and
         products always may), or None for all: see `odefinder.operators`.
@@ -81,8 +82,8 @@ class ODEFormer(BaseEstimator):
         self,
         time_budget: float = 10.0,
         random_state: int | np.random.RandomState | np.random.Generator | None = 0,
-        samples: int = 50,
-        temperature: float = 0.7,
+        samples: int | None = None,
+        temperature: float = 1.0,
         operators: Iterable[str] | None = None,
         guess: Guess | Sequence[Guess] | None = None,
         network: bool = True,
@@ -149,8 +150,8 @@ class ODEFormer(BaseEstimator):
         budget, samples = self.time_budget, self.samples
         if not isinstance(budget, Real) or not float(budget) > 0.0:
             raise SettingsError(f"time_budget is a number of seconds above 0, not {budget!r}")
-        if not isinstance(samples, Integral) or samples < 1:
-            raise SettingsError(f"samples is a whole number, 1 or more, not {samples!r}")
+        if samples is not None and (not isinstance(samples, Integral) or samples < 1):
+            raise SettingsError(f"samples is a whole number, 1 or more, or None, not {samples!r}")
         if not isinstance(self.temperature, Real) or not 0.0 < float(self.temperature) < np.inf:
             raise SettingsError(f"temperature is a number above 0, not {self.temperature!r}")
         if self.runtime not in RUNTIMES:
@@ -158,7 +159,13 @@ class ODEFormer(BaseEstimator):
         if not isinstance(self.threads, Integral) or self.threads < 1:
             raise SettingsError(f"threads is a whole number, 1 or more, not {self.threads!r}")
         operators = allowed_operators(self.operators)
-        decoding = Decoding(int(samples), float(self.temperature), _seed(self.random_state), None, operators)
+        decoding = Decoding(
+            None if samples is None else int(samples),
+            float(self.temperature),
+            _seed(self.random_state),
+            None,
+            operators,
+        )
         return Finding(
             time_budget=float(budget),
             decoding=decoding,

@@ -31,6 +31,8 @@ from odefinder.prior.examples import MAX_POINTS, MAX_TRAJECTORIES
 from odefinder.program import Program
 from odefinder.tokens import BOS, EOS, MAX_DIMENSION, Vocabulary
 
+USUAL_SAMPLES = {1: 50, 2: 50}  # by number of variables
+MORE_SAMPLES = 100  # with more variables, where a single sample is seldom right in all equations
 WORTH_DROPPING = 0.75  # share of rows still being written below which the others are dropped
 
 
@@ -38,18 +40,22 @@ WORTH_DROPPING = 0.75  # share of rows still being written below which the other
 class Decoding:
     """How systems are drawn."""
 
-    samples: int = 50
-    temperature: float = 0.7
+    samples: int | None = None  # None: as many as are usual for the number of variables
+    temperature: float = 1.0
     seed: int = 0
     max_length: int | None = None  # tokens of a system; None: as many as the network can write
     operators: frozenset[str] | None = None  # those that may occur; None: all
 
     def __post_init__(self) -> None:
-        if self.samples < 1 or not self.temperature > 0.0:
+        if (self.samples is not None and self.samples < 1) or not self.temperature > 0.0:
             raise SettingsError(
                 f"decoding needs at least one sample and a positive temperature, not {self.samples} "
                 f"and {self.temperature}"
             )
+
+    def samples_for(self, dimension: int) -> int:
+        """Systems that are drawn where there are so many variables."""
+        return self.samples or USUAL_SAMPLES.get(dimension, MORE_SAMPLES)
 
     def longest(self, network: NetworkSettings) -> int:
         """Tokens that a system may have."""
@@ -149,7 +155,7 @@ def sample(
     log-probability -inf.
     """
     how = how or Decoding()
-    batch, samples = len(np.asarray(dimensions)), how.samples
+    batch, samples = len(np.asarray(dimensions)), how.samples_for(int(np.max(dimensions)))
     count = batch * samples
     constraint = _constraint(runtime.settings, np.repeat(np.asarray(dimensions), samples), how)
     length = constraint.max_length

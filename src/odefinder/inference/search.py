@@ -39,6 +39,7 @@ JUDGED = 50  # systems that the judge ranks
 # Under noise the equations that many of the network's samples share are more often right than those that fit
 # best: each factor of e in their number counts as much as so many in the likelihood.
 VOTE_WEIGHT, NO_VOTE = 5.0, 0.3
+JUST_NOISE = (0.5, 1.5)  # what a fit leaves, in units of the noise, if that is all that is left
 
 
 @dataclass(frozen=True)
@@ -135,12 +136,12 @@ class Search:
 
         votes: how often each of them was proposed; None: it does not matter.
         """
-        if self.first_estimate.noisy:
+        self.fit_whole(proposals, source)
+        if self.first_estimate.noisy and not self._noise_is_left():
             self._doubt_noise(proposals, source)
         noisy, settings = self.first_estimate.noisy, self.settings
         if noisy and votes is not None:
             self._count_votes(proposals, votes)
-        self.fit_whole(proposals, source)
         for number in range(settings.passes if noisy else 1):
             if self.deadline.over or (number > 0 and not self._improve_estimate()):
                 break
@@ -213,6 +214,11 @@ class Search:
         return self.combine()
 
     # ------------------------------------------------------------ parts
+
+    def _noise_is_left(self) -> bool:
+        """Whether the best system leaves just what was taken for noise."""
+        noise = float(np.mean((self.first_estimate.noise / self.data.scale) ** 2))
+        return JUST_NOISE[0] * noise < self._best_error() < JUST_NOISE[1] * noise
 
     def _doubt_noise(self, proposals: Sequence[Program], source: str) -> None:
         """What looks like noise may be a fast signal with few points: a system that fits exactly tells."""

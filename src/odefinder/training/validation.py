@@ -120,7 +120,7 @@ def validate(
     cases: Sequence[Case],
     *,
     samples: int = 50,
-    temperature: float = Decoding.temperature,
+    temperature: float = 0.7,
     refine: int = 12,
     seed: int = 0,
     batch: int = 0,

@@ -28,10 +28,10 @@ def test_decoded_systems_are_in_the_units_of_the_data() -> None:
 
 def test_settings_are_those_used() -> None:
     default = Decoding()
-    for method in METHODS.values():
-        if method.name.startswith("odefinder") and "samples" in method.settings:
-            assert method.settings["samples"] == default.samples or not method.listed
-            assert method.settings["temperature"] == default.temperature
+    for name in ("odefinder", "odefinder-network"):
+        settings = METHODS[name].settings
+        assert settings["samples"] == f"{default.samples_for(2)}; from 3-D on {default.samples_for(3)}"
+        assert settings["temperature"] == default.temperature
 
 
 def test_other_numbers_of_samples() -> None:
