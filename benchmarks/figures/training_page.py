@@ -46,7 +46,8 @@ def main() -> None:
         draw_metric(axes[1, 1], results, SYNTHETIC, part, "fitted generalization", part, colour)
     axes[1, 1].set_title("Synthetic validation: generalization, fitted, by dimension")
     axes[0, 1].legend(fontsize=8, ncols=2, loc="lower right")
-    axes[1, 1].legend(fontsize=8, ncols=3, loc="upper left")
+    axes[1, 1].set_ylim(0, 112)  # room for the legend
+    axes[1, 1].legend(fontsize=8, ncols=6, loc="upper center", frameon=False)
     for axis in axes[1]:
         axis.set_xlabel("million examples seen")
     for axis in axes.flat:
@@ -60,7 +61,8 @@ def draw_loss(axis: plt.Axes, log: list[dict[str, Any]]) -> None:
     examples = np.array([entry["progress"]["examples"] for entry in log]) / 1e6
     axis.plot(examples, [entry["loss"] for entry in log], color="0.2", linewidth=1)
     axis.set_yscale("log")
-    axis.set_yticks([0.8, 1, 1.5, 2, 3, 5], ["0.8", "1", "1.5", "2", "3", "5"])
+    ticks = (0.7, 0.8, 1, 1.5, 2, 3, 5)
+    axis.set_yticks(ticks, [f"{tick:g}" for tick in ticks])
     axis.minorticks_off()
     minutes = log[-1]["progress"]["minutes"]
     axis.set_title(f"Cross-entropy a token ({minutes:.0f} minutes of one H200)")
@@ -70,8 +72,9 @@ def draw_metric(
     axis: plt.Axes, results: list[dict[str, Any]], name: str, part: str, key: str, label: str, colour: Any
 ) -> None:
     """A percentage against the examples seen."""
-    examples = [result["progress"]["examples"] / 1e6 for result in results]
-    values = [result[name][part][key] for result in results]
+    judged = [result for result in results if name in result]
+    examples = [result["progress"]["examples"] / 1e6 for result in judged]
+    values = [result[name][part][key] for result in judged]
     axis.plot(examples, values, "o-", markersize=4, color=colour, label=label)
     axis.set_ylim(0, 100)
     axis.set_ylabel("% of cases (R² > 0.9)")

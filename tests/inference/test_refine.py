@@ -181,3 +181,13 @@ def test_missing_entries_are_passed_over() -> None:
     states[3::4, 0], states[5::7, 1] = np.nan, np.nan
     fit = fit_constants(perturbed(truth), Observations(data.times, states, data.bounds))
     np.testing.assert_allclose(fit.program.constants, truth.constants, rtol=1e-4)
+
+
+def test_a_fit_follows_a_bent_valley() -> None:
+    """Constants that hardly matter together: straight steps leave 1e-11 after as many iterations."""
+    truth = program_of(["y", "-0.72*sin(2.1*x) + 0.77*sin(2.1*x)*cos(2.1*x)"])
+    start = program_of(["y", "-0.5*sin(2.4*x) + 0.77*sin(1.7*x)*cos(2.5*x)"])
+    t = np.linspace(0.0, 10.0, 150)
+    x, _ = integrate(truth, [0.4, 0.3], t, rtol=1e-11, atol=1e-12)
+    data = Observations(t, x, np.array([0, 150]))
+    assert fit_constants(start, data, iterations=160, rtol=1e-9).error < 1e-13
