@@ -140,7 +140,7 @@ class Search:
         if self.first_estimate.noisy and not self._noise_is_left():
             self._doubt_noise(proposals, source)
         noisy, settings = self.first_estimate.noisy, self.settings
-        if noisy and votes is not None:
+        if votes is not None:
             self._count_votes(proposals, votes)
         for number in range(settings.passes if noisy else 1):
             if self.deadline.over or (number > 0 and not self._improve_estimate()):
@@ -185,18 +185,24 @@ class Search:
             for fit in filter(lambda fit: self._allowed(fit.program), front):
                 self._keep(component, fit, "sparse")
 
-    def combine(self) -> bool:
-        """Put the best equations together and fit the systems; whether the best one is better than before."""
+    def combine(self, votes: bool = True) -> bool:
+        """Put the best equations together and fit the systems; whether the best one is better than before.
+
+        votes: and as many again by how often they were proposed.
+        """
         before = self._best_criterion()
-        for programs, source in self._combinations(self.settings.combined):
-            if self.deadline.over:
-                break
-            self._fit(concatenate(programs), source)
-        if self._best_error() > (POOR if self.first_estimate.noisy else POOR_CLEAN):
-            for programs, source in self._combinations(HARD, again=True):
+        rankings = (False, True) if votes and any(self._votes) else (False,)
+        for by_votes in rankings:
+            for programs, source in self._combinations(self.settings.combined, by_votes):
                 if self.deadline.over:
                     break
-                self._fit(concatenate(programs), source, hard=True)
+                self._fit(concatenate(programs), source)
+        if self._best_error() > (POOR if self.first_estimate.noisy else POOR_CLEAN):
+            for by_votes in rankings:
+                for programs, source in self._combinations(HARD, by_votes, again=True):
+                    if self.deadline.over:
+                        break
+                    self._fit(concatenate(programs), source, hard=True)
         return self._best_criterion() < before
 
     def search_around(self) -> bool:
@@ -211,7 +217,7 @@ class Search:
                     if self.deadline.over:
                         break
                     self._match(component, changed, "search", iterations=8)
-        return self.combine()
+        return self.combine(votes=self.first_estimate.noisy)
 
     # ------------------------------------------------------------ parts
 
@@ -281,25 +287,31 @@ class Search:
         if known is None or fit.score < known[0].score:
             self._fronts[component][key] = (fit, source if known is None else known[1])
 
-    def _combinations(self, count: int, again: bool = False) -> Iterator[tuple[list[Program], str]]:
-        """So many systems of smallest summed scores that were not tried before; with votes as many again."""
-        for vote_weight in (0.0, VOTE_WEIGHT) if any(self._votes) else (0.0,):
-            scored = [self._best_equations(component, vote_weight) for component in range(len(self._fronts))]
-            fresh = [keys for keys in smallest_sums(scored, 8 * count) if again or keys not in self._tried]
-            for keys in islice(fresh, count):
-                self._tried.add(keys)
-                parts = [front[key] for front, key in zip(self._fronts, keys, strict=True)]
-                sources = {source for _, source in parts}
-                source = sources.pop() if len(sources) == 1 else "search"
-                yield [fit.program for fit, _ in parts], source
+    def _combinations(
+        self, count: int, by_votes: bool, again: bool = False
+    ) -> Iterator[tuple[list[Program], str]]:
+        """So many systems of smallest summed scores that were not tried before."""
+        scored = [self._best_equations(component, by_votes) for component in range(len(self._fronts))]
+        fresh = [keys for keys in smallest_sums(scored, 8 * count) if again or keys not in self._tried]
+        for keys in islice(fresh, count):
+            self._tried.add(keys)
+            parts = [front[key] for front, key in zip(self._fronts, keys, strict=True)]
+            sources = {source for _, source in parts}
+            source = sources.pop() if len(sources) == 1 else "search"
+            yield [fit.program for fit, _ in parts], source
 
-    def _best_equations(self, component: int, vote_weight: float) -> list[tuple[float, bytes]]:
-        """Scores and keys of the equations that are combined, best first."""
-        votes = self._votes[component]
+    def _best_equations(self, component: int, by_votes: bool) -> list[tuple[float, bytes]]:
+        """Scores and keys of the equations that are combined, best first.
+
+        by_votes: under noise those that many proposals share come first; on clean data, where the score says
+        more, it counts among those that were proposed.
+        """
+        votes, noisy = self._votes[component], self.first_estimate.noisy
+        weight = 2.0 * VOTE_WEIGHT if by_votes and noisy else 0.0
         scored = [
-            (fit.score - 2.0 * vote_weight * float(np.log(votes[key] + NO_VOTE)), key)
+            (fit.score - weight * float(np.log(votes[key] + NO_VOTE)), key)
             for key, (fit, _) in self._fronts[component].items()
-            if np.isfinite(fit.score)
+            if np.isfinite(fit.score) and (noisy or not by_votes or key in votes)
         ]
         return nsmallest(self.settings.equations, scored, key=lambda pair: pair[0])
 
