@@ -22,9 +22,9 @@ Bools = NDArray[np.bool_]
 DAMPING_START, DAMPING_MAX = 1.0, 1e10
 TOLERANCE = 1e-9  # relative decrease of the cost below which a step counts as no progress
 BOUND = 1e4  # times the largest observed value
-# After the first steps, which often suffice, further ones bend as the valley of the cost does (geodesic
-# acceleration, Transtrum and Sethna 2012): its curve is seen at this share of a step, and believed so far.
-STRAIGHT, PROBE, MOST_BEND = 6, 0.1, 0.375
+# Geodesic acceleration (Transtrum and Sethna 2012): where steps win less than this share of the cost, they bend
+# as its valley does, which is seen at this share of a step and believed so far.
+CRAWLING, PROBE, MOST_BEND = 0.3, 0.1, 0.375
 
 
 @dataclass(frozen=True)
@@ -150,12 +150,12 @@ def _curve(
 @compiled
 def levenberg_marquardt(
     ops: Ops, values: Values, x0: Floats, times: Floats, states: Floats, bounds: Ints, weights: Floats,
-    fixed: Bools, fit_starts: bool, iterations: int, rtol: float, max_steps: int, bound: float,
+    fixed: Bools, fit_starts: bool, iterations: int, rtol: float, max_steps: int, bound: float, bends: bool,
 ) -> float:  # fmt: skip
     """Improve constants (in `values`) and initial values (in `x0`) in place; returns the final cost.
 
-    fixed (constants,): those that stay.  With no iterations it is the cost as it stands, without the price
-    of sensitivities.
+    fixed (constants,): those that stay.  bends: whether steps may follow bent valleys.  With no iterations it
+    is the cost as it stands, without the price of sensitivities.
     """
     dimension, n_times = states.shape[1], len(times)
     with_constants = iterations > 0
@@ -179,15 +179,15 @@ def levenberg_marquardt(
     if size == 0 or not np.isfinite(cost + hessian.sum()):  # sensitivities may overflow where states do not
         return cost
     _hold(fixed, gradient, hessian)
-    damping, stalled = DAMPING_START, 0
+    damping, stalled, crawling = DAMPING_START, 0, False
     new_values, new_x0 = values.copy(), x0.copy()
-    for number in range(iterations):
+    for _ in range(iterations):
         if damping > DAMPING_MAX:
             break
         if not solve_damped(hessian, gradient, damping, step, factor):
             damping *= 10.0
             continue
-        if number >= STRAIGHT:
+        if bends and crawling:
             for c in range(len(constants)):
                 new_values[constants[c]] = values[constants[c]] + PROBE * step[c]
             if fit_starts:
@@ -216,6 +216,7 @@ def levenberg_marquardt(
         )  # fmt: skip
         _hold(fixed, new_gradient, new_hessian)
         if new_cost < cost and np.isfinite(new_hessian.sum()):
+            crawling = new_cost > cost * (1.0 - CRAWLING)
             stalled = stalled + 1 if new_cost > cost * (1.0 - TOLERANCE) else 0
             cost = new_cost
             values[:] = new_values
@@ -243,18 +244,20 @@ def fit_constants(
     iterations: int = 40,
     rtol: float = 1e-6,
     max_steps: int = 2000,
+    bends: bool = False,
 ) -> Fit:
     """The program with the constants that fit the data best, from where they stand.
 
     fixed (constants,): those that stay as they are.  weights (N, D): by which residuals are multiplied; by
-    default one over the scale of each variable.
+    default one over the scale of each variable.  bends: steps follow bent valleys, as where constants hardly
+    matter.  That is good near an exact fit; a wrong structure would only lose its way further.
     """
     values = program.values.copy()
     x0 = np.ascontiguousarray(data.states[data.bounds[:-1]] if starts is None else starts).copy()
     cost = levenberg_marquardt(
         program.ops, values, x0, data.times, data.states, data.bounds,
         _weights(data) if weights is None else weights, _none(program) if fixed is None else fixed,
-        fit_starts, iterations, rtol, max_steps, _bound(data),
+        fit_starts, iterations, rtol, max_steps, _bound(data), bends,
     )  # fmt: skip
     return Fit(Program(program.ops, values), x0, cost / data.count)
 

@@ -32,7 +32,7 @@ from odefinder.program import Program, concatenate
 
 # Mean squared scaled residuals above which fits may be caught in local minima.
 POOR, POOR_CLEAN = 0.05, 1e-6
-PROMISING = 1e-3
+PROMISING, NEARLY_EXACT = 1e-3, 1e-6
 HARD = 6  # systems that are then fitted over short parts of the trajectories first
 LONGEST = 60  # nodes of an equation
 JUDGED = 50  # systems that the judge ranks
@@ -333,7 +333,10 @@ class Search:
         else:
             fit = fit_constants(program, self.data, starts=estimate.starts, fit_starts=noisy)
         if not noisy and fit.error < PROMISING:  # what is left may be errors of the integration
-            fit = fit_constants(fit.program, self.data, starts=fit.starts, rtol=1e-9, max_steps=10_000)
+            bends = fit.error < NEARLY_EXACT
+            fit = fit_constants(
+                fit.program, self.data, starts=fit.starts, rtol=1e-9, max_steps=10_000, bends=bends
+            )
         known = self.found.get(key)
         if known is None or fit.error < known.fit.error:
             smoothed = start_error(fit, self.data, self.first_estimate.starts) if noisy else None
