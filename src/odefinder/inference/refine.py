@@ -22,8 +22,8 @@ Bools = NDArray[np.bool_]
 DAMPING_START, DAMPING_MAX = 1.0, 1e10
 TOLERANCE = 1e-9  # relative decrease of the cost below which a step counts as no progress
 BOUND = 1e4  # times the largest observed value
-# Geodesic acceleration (Transtrum and Sethna 2012): where steps win less than this share of the cost, they bend
-# as its valley does, which is seen at this share of a step and believed so far.
+# Geodesic acceleration (Transtrum and Sethna 2012): where steps win less than this share of the cost, they
+# bend as its valley does, which is seen at this share of a step and believed so far.
 CRAWLING, PROBE, MOST_BEND = 0.3, 0.1, 0.375
 
 
@@ -123,6 +123,24 @@ def _hold(fixed: Bools, gradient: Floats, hessian: Floats) -> None:
 
 
 @compiled
+def _go(
+    values: Values,
+    x0: Floats,
+    constants: Ints,
+    step: Floats,
+    share: float,
+    new_values: Values,
+    new_x0: Floats,
+) -> None:
+    """Write what is reached by this share of a step."""
+    n_constants = len(constants)
+    for c in range(n_constants):
+        new_values[constants[c]] = values[constants[c]] + share * step[c]
+    if len(step) > n_constants:
+        new_x0[:] = x0 + share * step[n_constants:].reshape(x0.shape)
+
+
+@compiled
 def _curve(
     probed: Floats, out: Floats, slopes: Floats, weights: Floats, bounds: Ints, n_constants: int,
     step: Floats, rhs: Floats,
@@ -188,10 +206,7 @@ def levenberg_marquardt(
             damping *= 10.0
             continue
         if bends and crawling:
-            for c in range(len(constants)):
-                new_values[constants[c]] = values[constants[c]] + PROBE * step[c]
-            if fit_starts:
-                new_x0[:] = x0 + PROBE * step[len(constants) :].reshape(x0.shape)
+            _go(values, x0, constants, step, PROBE, new_values, new_x0)
             probe = _residuals(
                 ops, new_values, new_x0, times, states, bounds, weights, False, False, rtol, max_steps, bound,
                 plain, probed, no_slopes, nothing, nowhere,
@@ -206,10 +221,7 @@ def levenberg_marquardt(
                         bent += hessian[c, c] * bend[c] ** 2
                     if bent <= MOST_BEND**2 * length:
                         step += bend
-        for c in range(len(constants)):
-            new_values[constants[c]] = values[constants[c]] + step[c]
-        if fit_starts:
-            new_x0[:] = x0 + step[len(constants) :].reshape(x0.shape)
+        _go(values, x0, constants, step, 1.0, new_values, new_x0)
         new_cost = _residuals(
             ops, new_values, new_x0, times, states, bounds, weights, with_constants, fit_starts, rtol,
             max_steps, bound, work, new_out, new_slopes, new_gradient, new_hessian,
