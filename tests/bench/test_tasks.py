@@ -78,6 +78,13 @@ def test_strogatz_has_100_points_and_four_initial_values() -> None:
     assert {task.clean.shape for task in tasks} == {(100, 2)}
 
 
+def test_systems_that_cannot_be_integrated_are_left_out() -> None:
+    """The paper's prior has some: its coarse integration steps over singularities."""
+    systems = load_set("synthetic-paper", cases=9)
+    assert all(np.isfinite(path).all() for one in systems for path in one.trajectories)
+    assert [int(one.id) for one in systems] != list(range(1, len(systems) + 1))
+
+
 def test_synthetic_systems_have_one_fit_each() -> None:
     systems = load_set("synthetic", cases=2)
     tasks = list(make_tasks("synthetic", systems))
