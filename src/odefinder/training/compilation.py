@@ -63,9 +63,9 @@ class Recording:
         self._loss = self._loss.detach()
 
     def replay(self, inputs: tuple[Tensor, ...]) -> Tensor:
-        """The loss of this batch (of tensors on the host); the gradients are those of the network then."""
+        """The loss of this batch, of pinned tensors on the host; the gradients are the network's then."""
         for kept, new in zip(self._inputs, inputs, strict=True):
-            kept.copy_(new.pin_memory(), non_blocking=True)
+            kept.copy_(new, non_blocking=True)
         self._graph.replay()
         return self._loss.clone()
 

@@ -317,16 +317,18 @@ class Run:
         for first in range(0, len(batch), rows):
             part = batch.rows(slice(first, first + rows))
             share = float(part.target_lengths.sum() / batch.target_lengths.sum())
-            loss = share * self._loss(*(tensor.to(self.device) for tensor in self._inputs(part)))
+            inputs = (tensor.to(self.device, non_blocking=True) for tensor in self._inputs(part))
+            loss = share * self._loss(*inputs)
             torch.autograd.backward(loss)
             total += loss.detach()
         return total
 
     def _inputs(self, batch: Batch) -> tuple[Tensor, ...]:
-        """What the loss is computed from: points, indices of trajectories, targets."""
+        """What the loss is computed from: points, indices of trajectories, targets; pinned for a GPU."""
         as_tokens = self.network.settings.embedder == "tokens"
-        points = batch.input_ids() if as_tokens else batch.points
-        return torch.from_numpy(points), torch.from_numpy(batch.trajectory), torch.from_numpy(batch.targets)
+        arrays = (batch.input_ids() if as_tokens else batch.points, batch.trajectory, batch.targets)
+        tensors = tuple(map(torch.from_numpy, arrays))
+        return tuple(tensor.pin_memory() for tensor in tensors) if self.device.type == "cuda" else tensors
 
     def _loss(self, *inputs: Tensor) -> Tensor:
         with torch.autocast(self.device.type, dtype=torch.bfloat16, enabled=self.device.type == "cuda"):

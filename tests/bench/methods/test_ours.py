@@ -32,6 +32,10 @@ def test_settings_are_those_used() -> None:
         settings = METHODS[name].settings
         assert settings["samples"] == f"{default.samples_for(2)}; from 3-D on {default.samples_for(3)}"
         assert settings["temperature"] == default.temperature
+    for method in METHODS.values():
+        if method.name.startswith(("odefinder-decode", "odefinder-opt")):
+            assert method.settings["samples"] == 50 or not method.listed  # as in the paper
+            assert method.settings["temperature"] == 0.7
 
 
 def test_other_numbers_of_samples() -> None:
