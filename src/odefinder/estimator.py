@@ -48,8 +48,8 @@ class ODEFormer(BaseEstimator):
     ----------
     time_budget : seconds that a fit may take, compilation on the first run of a machine left out.
     random_state : a whole number gives the same result every time; None, another one each time.
-    samples : systems drawn from the network, more are slower and find more; None: 50, and 100 from three
-        variables on.
+    samples : systems drawn from the network, more are slower and find more; None: 50, and 100 under
+        noise from three variables on.
     temperature : how adventurous the network is: 0.1 repeats its favourites, 1 draws as it was trained.
     operators : names of the functions and powers that may occur, such as ["sin", "pow2", "inv"] (sums and
         products always may), or None for all: see `odefinder.operators`.

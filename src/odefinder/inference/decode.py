@@ -31,8 +31,8 @@ from odefinder.prior.examples import MAX_POINTS, MAX_TRAJECTORIES
 from odefinder.program import Program
 from odefinder.tokens import BOS, EOS, MAX_DIMENSION, Vocabulary
 
-USUAL_SAMPLES = {1: 50, 2: 50}  # by number of variables
-MORE_SAMPLES = 100  # with more variables, where a single sample is seldom right in all equations
+USUAL_SAMPLES = 50
+MORE_SAMPLES = 100  # under noise from three variables on, where the network's votes decide and seldom agree
 WORTH_DROPPING = 0.75  # share of rows still being written below which the others are dropped
 
 
@@ -40,7 +40,7 @@ WORTH_DROPPING = 0.75  # share of rows still being written below which the other
 class Decoding:
     """How systems are drawn."""
 
-    samples: int | None = None  # None: as many as are usual for the number of variables
+    samples: int | None = None  # None: as many as are usual for the data
     temperature: float = 1.0
     seed: int = 0
     max_length: int | None = None  # tokens of a system; None: as many as the network can write
@@ -53,9 +53,9 @@ class Decoding:
                 f"and {self.temperature}"
             )
 
-    def samples_for(self, dimension: int) -> int:
-        """Systems that are drawn where there are so many variables."""
-        return self.samples or USUAL_SAMPLES.get(dimension, MORE_SAMPLES)
+    def samples_for(self, dimension: int, noisy: bool = False) -> int:
+        """Systems that are drawn for data of so many variables."""
+        return self.samples or (MORE_SAMPLES if noisy and dimension > 2 else USUAL_SAMPLES)
 
     def longest(self, network: NetworkSettings) -> int:
         """Tokens that a system may have."""

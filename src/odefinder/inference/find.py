@@ -95,9 +95,10 @@ def find(dataset: Dataset, how: Finding, report: Callable[[str], None] = lambda 
     data = dataset.observations(scaling)
     guesses = [scaling.to_scaled(program) for program in how.guesses]
     report(DECODING if runtime is not None else SEARCHING)
-    reading = None if runtime is None else Reading.of(runtime, data)
-    proposals, decoded = _proposals(reading, how, deadline)
     estimate = estimate_states(data)
+    reading = None if runtime is None else Reading.of(runtime, data)
+    decoding = replace(how.decoding, samples=how.decoding.samples_for(data.dimension, estimate.noisy))
+    proposals, decoded = _proposals(reading, decoding, how, deadline)
     report(SEARCHING)
     search = Search(
         data,
@@ -115,7 +116,7 @@ def find(dataset: Dataset, how: Finding, report: Callable[[str], None] = lambda 
 
 
 def _proposals(
-    reading: Reading | None, how: Finding, deadline: Deadline
+    reading: Reading | None, decoding: Decoding, how: Finding, deadline: Deadline
 ) -> tuple[list[Candidate], list[str]]:
     """What the network proposes, and what to say if it was cut short."""
     if reading is None:
@@ -127,7 +128,7 @@ def _proposals(
             share.stopped = interrupt.asked or (finished > 0 and share.over)  # one, however short the time
             return share.stopped
 
-        proposals = decode(reading, how.decoding, enough)
+        proposals = decode(reading, decoding, enough)
     if interrupt.asked:
         return proposals, [CUT_SHORT]
     return proposals, [_out_of_time(how)] if share.stopped else []

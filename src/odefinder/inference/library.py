@@ -40,14 +40,17 @@ from odefinder.program import (
 
 Draft = list[tuple[int, float]]  # (opcode, value) in prefix order
 LARGEST = 50.0  # of a feature's value; beyond it is a pole nearby
-MAX_FEATURES = 3000
+MAX_FEATURES = 3500
 
 _WHOLE_POWERS = {2: SQUARE, 3: CUBE, 4: POW4, 5: POW5}
 
 # Grids of inner constants, near enough for the polishing to reach what lies between.  With many variables
 # only every other value is taken.
 RATES = (-12.0, -8.0, -5.5, -4.0, -2.8, -2.0, -1.4, -1.0, 1.0, 1.4, 2.0, 2.8, 4.0, 5.5, 8.0, 12.0)  # exp(a x)
-FREQUENCIES = (1.0, 1.5, 2.0, 2.6, 3.2, 3.9, 4.6, 5.4, 6.2, 7.1, 8.0, 9.0, 10.0, 11.2, 12.5)  # sin(a x)
+FREQUENCIES = (
+    *(1.0, 1.5, 2.0, 2.6, 3.2, 3.9, 4.6, 5.4, 6.2, 7.1, 8.0, 9.0, 10.0, 11.2, 12.5),
+    *(14.0, 15.5, 17.0, 18.5, 20.0, 21.5, 23.0, 24.5, 26.0, 27.5, 29.0, 30.5, 32.0),  # angles that wind
+)  # sin(a x)
 PAIR_FREQUENCIES = (1.0, 2.2, 3.2, 4.2, 6.0)  # sin(a x - b y)
 SATURATIONS = (
     -0.9,
@@ -141,6 +144,10 @@ def monomials(dimension: int, degree: int) -> Iterator[Feature]:
             yield Feature(tuple(_monomial(variables)), "polynomial", d)
 
 
+def _inverse(variable: int) -> Draft:
+    return [(INV, 0.0), (VAR, float(variable))]
+
+
 def _times(constant: float, draft: Draft) -> Draft:
     return [(MUL, 0.0), (CONST, constant), *draft]
 
@@ -190,8 +197,9 @@ def _pairs(dimension: int) -> Iterator[Feature]:
 
 
 def _with_factors(dimension: int, ranges: Floats) -> Iterator[Feature]:
-    """Functions of one variable, alone and times variables."""
+    """Functions of one variable, alone and times variables; sines also divided by one that keeps its sign."""
     thin = 1 if dimension <= 3 else 2
+    keep_sign = [v for v, (low, high) in enumerate(ranges) if low > 0.0 or high < 0.0]
     functions = [
         (v, list(_functions(v, float(low), float(high), thin))) for v, (low, high) in enumerate(ranges)
     ]
@@ -208,10 +216,12 @@ def _with_factors(dimension: int, ranges: Floats) -> Iterator[Feature]:
     if dimension <= 3:
         for v, found in functions:
             for family, draft in found:
-                if family != "trigonometric":
-                    for other in range(dimension):
-                        factor = _monomial([v, other])
-                        yield Feature(tuple(_product([factor, draft])), family)
+                if family == "trigonometric":
+                    factors = [_inverse(other) for other in keep_sign if other != v]
+                else:
+                    factors = [_monomial([v, other]) for other in range(dimension)]
+                for factor in factors:
+                    yield Feature(tuple(_product([factor, draft])), family)
 
 
 def all_features(estimate: StateEstimate) -> list[Feature]:

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from heapq import nsmallest
-from itertools import islice
+from itertools import compress, islice
 
 import numpy as np
 
@@ -115,17 +115,21 @@ class Search:
         best = self.ranked()[:JUDGED]
         if self.judge is None or not best:
             return best
-        chances = self.judge([found.fit.program for found in best])
+        # Whatever the judge says, some cannot come first: it is not asked about them.
+        surely = min(self._criterion(found, -np.inf) for found in best)
+        hopeful = [self._criterion(found, 0.0) <= surely for found in best]
+        chances = np.full(len(best), -np.inf)
+        chances[hopeful] = self.judge([found.fit.program for found in compress(best, hopeful)])
         best = [
-            replace(
-                found,
-                criterion=criterion(
-                    found.fit, self.data, from_smoothed=found.from_smoothed, log_probability=float(chance)
-                ),
-            )
+            replace(found, criterion=self._criterion(found, float(chance)))
             for found, chance in zip(best, chances, strict=True)
         ]
         return sorted(best, key=lambda found: (found.criterion, found.fit.error))
+
+    def _criterion(self, found: Found, log_probability: float) -> float:
+        return criterion(
+            found.fit, self.data, from_smoothed=found.from_smoothed, log_probability=log_probability
+        )
 
     # ------------------------------------------------------------ stages
 
@@ -140,13 +144,14 @@ class Search:
         if self.first_estimate.noisy and not self._noise_is_left():
             self._doubt_noise(proposals, source)
         noisy, settings = self.first_estimate.noisy, self.settings
+        explained = noisy and self._noise_is_left()  # by what was proposed: then regression adds nothing
         if votes is not None:
             self._count_votes(proposals, votes)
         for number in range(settings.passes if noisy else 1):
             if self.deadline.over or (number > 0 and not self._improve_estimate()):
                 break
             self.collect_equations(proposals, source)
-            if settings.sparse:
+            if settings.sparse and not explained:
                 self.propose_sparse()
             self.combine()
         for _ in range(settings.noisy_rounds if noisy else settings.rounds):

@@ -30,7 +30,8 @@ def test_settings_are_those_used() -> None:
     default = Decoding()
     for name in ("odefinder", "odefinder-network"):
         settings = METHODS[name].settings
-        assert settings["samples"] == f"{default.samples_for(2)}; from 3-D on {default.samples_for(3)}"
+        usual, more = default.samples_for(3), default.samples_for(3, noisy=True)
+        assert settings["samples"] == f"{usual}; noisy from 3-D on {more}"
         assert settings["temperature"] == default.temperature
     for method in METHODS.values():
         if method.name.startswith(("odefinder-decode", "odefinder-opt")):
