@@ -1,11 +1,12 @@
 """The search finds known systems, with and without proposals, and keeps to its budget."""
 
 import time
+from collections.abc import Sequence
 
 import numpy as np
 
 from odefinder.canonical import skeleton
-from odefinder.inference.observations import Observations
+from odefinder.inference.observations import Floats, Observations
 from odefinder.inference.search import Deadline, Found, Search, SearchSettings
 from odefinder.inference.states import estimate_states
 from odefinder.program import Program
@@ -48,6 +49,35 @@ def test_under_noise_equations_with_many_votes_are_combined() -> None:
     assert len(plain.found) == 1
     assert len(voted.found) == 2  # the best fitting one, and the one that most have voted for
     assert skeleton(PENDULUM) in {skeleton(found.fit.program) for found in voted.found.values()}
+
+
+def test_under_noise_regression_is_left_out_where_a_proposal_leaves_just_that() -> None:
+    data = observations(PENDULUM, STARTS, sigma=0.05)
+    sources = {found.source for found in search(data, [PENDULUM])}
+    assert "network" in sources and "sparse" not in sources
+    wrong = [program_of(["x", "y"])]
+    assert "sparse" in {found.source for found in search(data, wrong)}
+
+
+def test_the_judge_is_asked_about_those_that_may_come_first() -> None:
+    asked: list[Program] = []
+
+    def judge(programs: Sequence[Program]) -> Floats:
+        asked.extend(programs)
+        return np.full(len(programs), -30.0)
+
+    proposals = [PENDULUM, program_of(["y", "-1.7*x - 0.2*y"]), program_of(["y", "-1.7*sin(x)"])]
+    for sigma, hopeful in ((0.0, 1), (0.3, 3)):  # what is exact cannot be beaten
+        data = observations(PENDULUM, STARTS, sigma=sigma)
+        found = Search(data, estimate_states(data), judge=judge)
+        found.fit_whole(proposals, "network")
+        asked.clear()
+        judged = found.judged()
+        assert len(asked) == hopeful
+        assert len(judged) == 3
+        assert [one.criterion for one in judged] == sorted(one.criterion for one in judged)
+        if not sigma:
+            assert skeleton(judged[0].fit.program) == skeleton(asked[0]) == skeleton(PENDULUM)
 
 
 def test_small_changes_reach_the_truth() -> None:
