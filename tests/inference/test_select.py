@@ -7,6 +7,7 @@ from odefinder.inference.observations import Observations
 from odefinder.inference.refine import Fit
 from odefinder.inference.select import (
     LEAST_PER_NODE,
+    NETWORK_WEIGHT,
     START_WEIGHT,
     best_fit,
     criterion,
@@ -71,8 +72,10 @@ def test_the_network_is_asked_and_smoothed_starts_count() -> None:
     n = DATA.count
     base = n * np.log(0.01)
     size = (1 + 1.5) * np.log(n)
-    assert criterion(one, DATA, log_probability=-5.0) == pytest.approx(base + 0.5 * size + 10.0)
-    floor = -2.0 * LEAST_PER_NODE * len(one.program)
+    assert criterion(one, DATA, log_probability=-5.0) == pytest.approx(
+        base + 0.5 * size + 10.0 * NETWORK_WEIGHT
+    )
+    floor = -2.0 * NETWORK_WEIGHT * LEAST_PER_NODE * len(one.program)
     assert criterion(one, DATA, log_probability=-np.inf) == pytest.approx(base + 0.5 * size + floor)
     worse = criterion(one, DATA, from_smoothed=0.02)
     assert worse == pytest.approx(base + size + START_WEIGHT * np.log(2.0))

@@ -3,7 +3,7 @@
 One criterion for all candidates, wherever they come from, in units of twice a log-likelihood: how well the
 system fits, and how likely its structure is.  The latter is what the network says of it (all candidates are
 judged, not only its own) and the size; where there is no network, what a Bayesian information criterion says.
-The weights were chosen on synthetic systems, where they hardly matter; that the network is asked does: with
+The weights were chosen on synthetic systems, where they matter little; that the network is asked does: with
 sigma 0.05 and rho 0.5 it generalizes in 55 of 100 cases instead of 49.
 """
 
@@ -21,6 +21,10 @@ FLOOR = 1e-9  # mean squared scaled residual below which a fit is as good as exa
 # much as so many observations.
 START_WEIGHT = 20.0
 SIZE_SHARE = 0.5  # of the information criterion's cost of size, beside the network's: it knows few short data
+# Each factor of e in the network's probability counts as much as so many in the likelihood, which trusts its
+# assumptions about the noise too much: of 367 synthetic noisy cases 12 generalize that did not with 1, and 3
+# no more.
+NETWORK_WEIGHT = 2.0
 LEAST_PER_NODE = -4.0  # log-probability below which the network is not believed: it may not know the word
 
 
@@ -49,7 +53,7 @@ def criterion(
     size = (len(fit.program.constants) + nodes / 2) * float(np.log(n))
     if log_probability is None:
         return value + size
-    return value + SIZE_SHARE * size - 2.0 * max(log_probability, LEAST_PER_NODE * nodes)
+    return value + SIZE_SHARE * size - 2.0 * NETWORK_WEIGHT * max(log_probability, LEAST_PER_NODE * nodes)
 
 
 def best_fit(fits: Sequence[Fit], data: Observations, starts: Floats | None = None) -> Fit | None:
