@@ -7,8 +7,9 @@ from odefinder.inference.observations import Observations
 from odefinder.inference.refine import Fit
 from odefinder.inference.select import (
     LEAST_PER_NODE,
-    NETWORK_WEIGHT,
+    LIKELIHOOD_SHARE,
     START_WEIGHT,
+    WEIGHT_SPREAD,
     best_fit,
     criterion,
     on_front,
@@ -72,17 +73,16 @@ def test_the_network_is_asked_and_smoothed_starts_count() -> None:
     n = DATA.count
     base = n * np.log(0.01)
     size = (1 + 1.5) * np.log(n)
-    assert criterion(one, DATA, log_probability=-5.0) == pytest.approx(
-        base + 0.5 * size + 10.0 * NETWORK_WEIGHT
-    )
-    floor = -2.0 * NETWORK_WEIGHT * LEAST_PER_NODE * len(one.program)
-    assert criterion(one, DATA, log_probability=-np.inf) == pytest.approx(base + 0.5 * size + floor)
+    judged = LIKELIHOOD_SHARE * (base + 0.5 * size)
+    assert criterion(one, DATA, log_probability=-5.0) == pytest.approx(judged + 10.0)
+    floor = -2.0 * LEAST_PER_NODE * len(one.program)
+    assert criterion(one, DATA, log_probability=-np.inf) == pytest.approx(judged + floor)
     worse = criterion(one, DATA, from_smoothed=0.02)
     assert worse == pytest.approx(base + size + START_WEIGHT * np.log(2.0))
     assert np.isfinite(criterion(one, DATA, from_smoothed=np.inf))
 
 
 def test_weights_and_front() -> None:
-    weights = relative_weights(np.array([10.0, 12.0, 400.0]))
+    weights = relative_weights(np.array([10.0, 10.0 + 2.0 * WEIGHT_SPREAD, 400.0]))
     np.testing.assert_allclose(weights, [0.7310586, 0.2689414, 0.0], atol=1e-6)
     assert on_front([3, 5, 5, 9], [0.3, 0.1, 0.2, 0.1]) == [True, True, False, False]

@@ -21,10 +21,11 @@ FLOOR = 1e-9  # mean squared scaled residual below which a fit is as good as exa
 # much as so many observations.
 START_WEIGHT = 20.0
 SIZE_SHARE = 0.5  # of the information criterion's cost of size, beside the network's: it knows few short data
-# Each factor of e in the network's probability counts as much as so many in the likelihood, which trusts its
-# assumptions about the noise too much: of 367 synthetic noisy cases 12 generalize that did not with 1, and 3
-# no more.
-NETWORK_WEIGHT = 2.0
+# The likelihood trusts its assumptions about the noise too much.  Beside the network's word it counts only so
+# far: of 367 synthetic noisy cases 12 generalize that did not when it counted in full, and 3 no more.
+LIKELIHOOD_SHARE = 0.5
+# Of 402 synthetic noisy cases 65 % generalize; with this spread the first system's weight is 0.64 on average.
+WEIGHT_SPREAD = 2.0
 LEAST_PER_NODE = -4.0  # log-probability below which the network is not believed: it may not know the word
 
 
@@ -53,7 +54,7 @@ def criterion(
     size = (len(fit.program.constants) + nodes / 2) * float(np.log(n))
     if log_probability is None:
         return value + size
-    return value + SIZE_SHARE * size - 2.0 * NETWORK_WEIGHT * max(log_probability, LEAST_PER_NODE * nodes)
+    return LIKELIHOOD_SHARE * (value + SIZE_SHARE * size) - 2.0 * max(log_probability, LEAST_PER_NODE * nodes)
 
 
 def best_fit(fits: Sequence[Fit], data: Observations, starts: Floats | None = None) -> Fit | None:
@@ -71,7 +72,7 @@ def best_fit(fits: Sequence[Fit], data: Observations, starts: Floats | None = No
 
 def relative_weights(criteria: Floats) -> Floats:
     """How much each candidate is to be believed, relative to the others: their sum is 1."""
-    relative = np.exp(-0.5 * (criteria - criteria.min()))
+    relative = np.exp(-0.5 * (criteria - criteria.min()) / WEIGHT_SPREAD)
     return relative / relative.sum()
 
 
