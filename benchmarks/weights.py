@@ -14,7 +14,7 @@ from itertools import pairwise
 import numpy as np
 
 from odefinder.bench.cases import synthetic_cases
-from odefinder.bench.metrics import trajectory_r2
+from odefinder.bench.metrics import GOOD, trajectory_r2
 from odefinder.canonical import skeleton
 from odefinder.corruption import corrupt
 from odefinder.data import from_arrays
@@ -41,16 +41,15 @@ def main() -> None:
             first = find(from_arrays(x, t), Finding(time_budget=20.0)).explanations[0]
             program = first.system.program
             r2 = trajectory_r2(program, case.other[0], case.dense_times, case.other)
-            rows.append((first.weight, r2 > 0.9, skeleton(program) == skeleton(case.truth)))
+            rows.append((first.weight, r2 > GOOD, skeleton(program) == skeleton(case.truth)))
     weight, generalizes, same = np.array(rows, dtype=float).T
-    print(f"{'weight':>12} {'fits':>5} {'generalize':>11} {'true structure':>15}")
-    for low, high in pairwise(BOUNDS):
-        own = (weight >= low) & (weight < high)
+    print(f"{'weight':>10} {'fits':>5} {'generalize':>11} {'true structure':>15}")
+    parts = {f"{low:.1f} to {high:.1f}": (weight >= low) & (weight < high) for low, high in pairwise(BOUNDS)}
+    parts[f"mean {weight.mean():.2f}"] = np.ones(len(weight), bool)
+    for label, own in parts.items():
         if own.any():
             shares = f"{100 * generalizes[own].mean():10.0f}% {100 * same[own].mean():14.0f}%"
-            print(f"{low:5.1f} to {high:3.1f} {own.sum():5d} {shares}")
-    shares = f"{100 * generalizes.mean():10.0f}% {100 * same.mean():14.0f}%"
-    print(f"  mean {weight.mean():5.2f} {len(weight):5d} {shares}")
+            print(f"{label:>10} {own.sum():5d} {shares}")
 
 
 if __name__ == "__main__":

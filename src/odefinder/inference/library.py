@@ -178,9 +178,9 @@ def _functions(variable: int, low: float, high: float, thin: int) -> Iterator[tu
     if low > 0.0:
         yield "power", [(LOG, 0.0), *x]
         for p in EXPONENTS:
-            yield "power", [(INV, 0.0), *x] if p == -1.0 else [(POW, 0.0), *x, (CONST, p)]
+            yield "power", _inverse(variable) if p == -1.0 else [(POW, 0.0), *x, (CONST, p)]
     elif high < 0.0:
-        yield "power", [(INV, 0.0), *x]
+        yield "power", _inverse(variable)
     if low < 0.0 < high:
         yield "power", [(ABS, 0.0), *x]
 

@@ -141,10 +141,10 @@ class Search:
         votes: how often each of them was proposed; None: it does not matter.
         """
         self.fit_whole(proposals, source)
-        if self.first_estimate.noisy and not self._noise_is_left():
+        explained = self.first_estimate.noisy and self._noise_is_left()  # then regression adds nothing
+        if self.first_estimate.noisy and not explained:
             self._doubt_noise(proposals, source)
         noisy, settings = self.first_estimate.noisy, self.settings
-        explained = noisy and self._noise_is_left()  # by what was proposed: then regression adds nothing
         if votes is not None:
             self._count_votes(proposals, votes)
         for number in range(settings.passes if noisy else 1):

@@ -1,6 +1,6 @@
 """The choice among fitted systems, from the observed data alone.
 
-One criterion for all candidates, wherever they come from, in units of twice a log-likelihood: how well the
+One criterion for all candidates, wherever they come from, in units of twice a log-probability: how well the
 system fits, and how likely its structure is.  The latter is what the network says of it (all candidates are
 judged, not only its own) and the size; where there is no network, what a Bayesian information criterion says.
 The weights were chosen on synthetic systems, where they matter little; that the network is asked does: with
@@ -42,7 +42,7 @@ def criterion(
     """N log(error) + the cost of the structure; smaller is better.
 
     from_smoothed: the `start_error` from smoothed initial values, under noise.  log_probability: of the
-    system, according to the network.
+    system, according to the network; values with and without it cannot be compared.
     """
     if not np.isfinite(fit.error):
         return np.inf
