@@ -166,7 +166,7 @@ def test_the_cache_grows_and_shrinks_without_effect(
     runtime: Runtime, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     plain = draw(runtime, [2])
-    monkeypatch.setattr("odefinder.network.onnx_runtime.CACHE_START", 3)
+    monkeypatch.setattr("odefinder.network.onnx_runtime.BLOCK", 3)
     monkeypatch.setattr("odefinder.network.torch_runtime.CACHE_START", 3)
     monkeypatch.setattr(decoding, "WORTH_DROPPING", 1.0)
     found = draw(runtime, [2])

@@ -97,7 +97,7 @@ def test_the_papers_embedder(tmp_path: Path) -> None:
 def test_one_token_at_a_time_is_all_at_once(
     runtimes: dict[str, Runtime], name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(onnx_runtime, "CACHE_START", 3)
+    monkeypatch.setattr(onnx_runtime, "BLOCK", 3)
     monkeypatch.setattr(torch_runtime, "CACHE_START", 3)
     used = runtimes[name]
     tokens = tokens_of(used, 6, 20)

@@ -13,6 +13,7 @@ from functools import cache, lru_cache, partial
 from pathlib import Path
 
 import numpy as np
+from threadpoolctl import ThreadpoolController
 
 from odefinder.canonical import canonical
 from odefinder.data.dataset import Dataset, Floats
@@ -85,6 +86,13 @@ def find(dataset: Dataset, how: Finding, report: Callable[[str], None] = lambda 
     The first Ctrl-C ends the decoding, and the search goes on with the systems written until then; or it ends
     the search, with the best so far.  A second one aborts.
     """
+    with _blas().limit(
+        limits=how.threads, user_api="blas"
+    ):  # its threads wait for each other most of the time
+        return _found(dataset, how, report)
+
+
+def _found(dataset: Dataset, how: Finding, report: Callable[[str], None]) -> Outcome:
     report(PREPARING)
     dataset, notes = _thinned(dataset)
     use_network = how.network and dataset.dimension <= MAX_DIMENSION
@@ -290,6 +298,12 @@ def _why_nothing(deadline: Deadline, how: Finding) -> str:
 def _runtime(weights: Path | None, kind: Kind, threads: int) -> Runtime:
     """The network, loaded once in a process."""
     return load_runtime(weights, kind, threads=threads)
+
+
+@cache
+def _blas() -> ThreadpoolController:
+    """What limits the threads of NumPy's and SciPy's linear algebra; it looks for their libraries once."""
+    return ThreadpoolController()
 
 
 @cache

@@ -1,11 +1,13 @@
 """The network as two ONNX graphs, for decoding without torch: structure only, no weights.
 
-Shapes: B trajectories, S samples of each, N = B * S sequences, T tokens written at once, C room in the cache,
-P points, W width, H heads, V vocabulary.
+Shapes: B trajectories, S samples of each, N = B * S sequences, T tokens written at once, K blocks of C tokens
+in the cache, P points, W width, H heads, V vocabulary.
 
     encoder   points, trajectory -> key.i (B, H, W / H, P) and value.i (B, H, P, W / H) of every decoder layer
-    decoder   tokens (N, T), positions (T,), mask (T, C + T), key.i, value.i, and the cache past_key.i
-              (N, H, W / H, C), past_value.i (N, H, C, W / H) -> logits (N, T, V), new_key.i, new_value.i
+    decoder   tokens (N, T), positions (T,), mask (T, K * C + T), key.i, value.i, and the cache past_key.i,
+              past_value.i (K, N, H, C, W / H) -> logits (N, T, V), new_key.i, new_value.i (N, H, T, W / H)
+
+The cache comes in blocks so that it grows without being copied.
 
 The weights are *external* initializers under the names of the weights file, and whoever opens the graphs
 supplies them.  The linear maps of the layers multiply 8-bit integers: each row of the input is rounded by its
@@ -206,6 +208,29 @@ def encoder_graph(settings: NetworkSettings, weights: Weights) -> ModelProto:
     return graph.model({"points": read, "trajectory": ("int64", ["B", "P"])}, outputs)
 
 
+def _attended(graph: Builder, query: str, keys: str, values: str, past_keys: str, past_values: str) -> str:
+    """What new tokens (N, H, T, W / H) see in the cache (K, N, H, C, W / H) and in each other.
+
+    They attend to both separately, which saves copying the cache.
+    """
+    first, last = graph.constant([0], np.int64), graph.constant([-1], np.int64)
+    columns = graph.add("Transpose", query, perm=[0, 1, 3, 2])
+    old = graph.add("Transpose", graph.add("MatMul", past_keys, columns), perm=[1, 2, 4, 0, 3])
+    blocks = graph.add("Shape", old)  # (N, H, T, K, C)
+    line = graph.add("Concat", graph.add("Shape", query, start=0, end=3), last, axis=0)
+    old = graph.add("Reshape", old, line)
+    new = graph.add("MatMul", query, graph.add("Transpose", keys, perm=[0, 1, 3, 2]))
+    attention = graph.add(
+        "Softmax", graph.add("Add", graph.add("Concat", old, new, axis=-1), "mask"), axis=-1
+    )
+    room = graph.add("Shape", old, start=3, end=4)
+    old = graph.add("Reshape", graph.add("Slice", attention, first, room, last), blocks, allowzero=1)
+    old = graph.add("MatMul", graph.add("Transpose", old, perm=[3, 0, 1, 2, 4]), past_values)
+    old = graph.add("ReduceSum", old, first, keepdims=0)
+    end = graph.constant([2**31], np.int64)
+    return graph.add("Add", old, graph.add("MatMul", graph.add("Slice", attention, room, end, last), values))
+
+
 def decoder_graph(settings: NetworkSettings, weights: Weights) -> ModelProto:
     """From the tokens written so far to the logits of the next ones."""
     graph = Builder(settings, weights)
@@ -213,16 +238,13 @@ def decoder_graph(settings: NetworkSettings, weights: Weights) -> ModelProto:
     own = graph.shape(graph.add("Shape", "tokens"))  # (N, T, H, W / H)
     batch = graph.add("Shape", "key.0", start=0, end=1)
     together = graph.shape(graph.add("Concat", batch, graph.constant([-1], np.int64), axis=0))
-    room = graph.add("Shape", "past_key.0", start=3, end=4)
-    before, after = graph.constant([0], np.int64), graph.constant([2**31], np.int64)
-    last = graph.constant([-1], np.int64)
     tokens = graph.add("Gather", graph.weight("tokens.weight"), "tokens")
     x = graph.add("Add", tokens, graph.add("Gather", graph.weight("positions.weight"), "positions"))
     x = graph.add("Reshape", x, graph.constant([-1, settings.width], np.int64))
     inputs: dict[str, tuple[str, list[Any]]] = {
         "tokens": ("int64", ["N", "T"]),
         "positions": ("int64", ["T"]),
-        "mask": ("float32", ["T", "C + T"]),
+        "mask": ("float32", ["T", "K * C + T"]),
     }
     new = []
     for i in range(settings.decoder_layers):
@@ -231,16 +253,10 @@ def decoder_graph(settings: NetworkSettings, weights: Weights) -> ModelProto:
             graph.norm(x, settings.width), *(f"{name}.{part}.weight" for part in ("query", "key", "value"))
         )
         query = graph.query(parts[0], own, name)
-        keys = graph.keys(parts[1], own, f"new_key.{i}")
+        keys = graph.add("Transpose", graph.keys(parts[1], own), perm=[0, 1, 3, 2], output=f"new_key.{i}")
         values = graph.heads(parts[2], own, f"new_value.{i}")
         new += [keys, values]
-        # Attending to the cache and to the new tokens separately saves copying the cache.
-        scores = [graph.add("MatMul", query, other) for other in (f"past_key.{i}", keys)]
-        masked = graph.add("Add", graph.add("Concat", *scores, axis=-1), "mask")
-        attention = graph.add("Softmax", masked, axis=-1)
-        old_part = graph.add("MatMul", graph.add("Slice", attention, before, room, last), f"past_value.{i}")
-        new_part = graph.add("MatMul", graph.add("Slice", attention, room, after, last), values)
-        mixed = graph.joined(graph.add("Add", old_part, new_part))
+        mixed = graph.joined(_attended(graph, query, keys, values, f"past_key.{i}", f"past_value.{i}"))
         x = graph.add("Add", x, *graph.linear(mixed, name + ".output.weight"))
         # The samples of a trajectory attend to one memory, as if they were positions of one sequence.
         name = f"decoder.{i}.cross"
@@ -253,8 +269,8 @@ def decoder_graph(settings: NetworkSettings, weights: Weights) -> ModelProto:
         inputs |= {
             f"key.{i}": ("float32", ["B", heads, graph.head_width, "P"]),
             f"value.{i}": ("float32", ["B", heads, "P", graph.head_width]),
-            f"past_key.{i}": ("float32", ["N", heads, graph.head_width, "C"]),
-            f"past_value.{i}": ("float32", ["N", heads, "C", graph.head_width]),
+            f"past_key.{i}": ("float32", ["K", "N", heads, "C", graph.head_width]),
+            f"past_value.{i}": ("float32", ["K", "N", heads, "C", graph.head_width]),
         }
     (logits,) = graph.linear(graph.norm(x, settings.width), "head.weight")
     size = graph.constant([weights["head.weight"][1][0]], np.int64)

@@ -6,6 +6,7 @@ they lie in the file.  Keys and values of the written tokens are kept here, in a
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,7 @@ from odefinder.number_words import PAD
 from odefinder.tokens import Vocabulary
 
 Memory = dict[str, NDArray[np.float32]]
-CACHE_START = 16  # positions that the cache has room for at first; it grows by a half when it is full
+BLOCK = 32  # tokens in a block of the cache
 JUDGED_AT_ONCE = 16  # sequences that `logits` passes through the network together, of similar length
 
 
@@ -84,13 +85,16 @@ class OnnxRuntime:
             for first in range(0, samples, JUDGED_AT_ONCE):
                 chunk = rows[first : first + JUDGED_AT_ONCE]
                 end = lengths[chunk[-1]]
-                sequences = OnnxSequences(self, own, len(chunk), no_masks, room=0)
+                sequences = OnnxSequences(self, own, len(chunk), no_masks, block=0)
                 result[chunk, :end] = sequences.step(tokens[chunk, :end])
         return result
 
 
 class OnnxSequences:
-    """Sequences with their keys (layers, N, H, W / H, C) and values (layers, N, H, C, W / H), C room."""
+    """Sequences with the keys and values (K, N, H, C, W / H) of every layer, in K blocks of C tokens.
+
+    There is room for all tokens from the beginning; the system provides memory as blocks come into use.
+    """
 
     def __init__(
         self,
@@ -98,23 +102,25 @@ class OnnxSequences:
         memory: Memory,
         samples: int,
         masks: NDArray[np.bool_],
-        room: int | None = None,
+        block: int | None = None,
     ):
         settings: NetworkSettings = runtime.settings
         self.session = runtime.decoder.session
         self.memory = memory
         self.masks = masks
         self.position = 0
-        room = CACHE_START if room is None else room
+        self.block = BLOCK if block is None else block  # 0: nothing is kept
         rows, width = len(memory["key.0"]) * samples, settings.width // settings.heads
-        self.keys = np.zeros((settings.decoder_layers, rows, settings.heads, width, room), np.float32)
-        self.values = np.zeros((settings.decoder_layers, rows, settings.heads, room, width), np.float32)
+        blocks = -(-settings.max_length // self.block) if self.block else 1
+        shape = (blocks, rows, settings.heads, self.block, width)
+        self.keys = [np.zeros(shape, np.float32) for _ in range(settings.decoder_layers)]
+        self.values = [np.zeros(shape, np.float32) for _ in range(settings.decoder_layers)]
 
     def step(self, tokens: Ids) -> NDArray[np.float32]:
-        """Logits (N, T, V) after T more tokens (N, T); they are kept if the cache has room at all."""
-        length, room = tokens.shape[1], self.keys.shape[-1]
-        if room and self.position + length > room:
-            room = self._grow(max(self.position + length, room + room // 2))
+        """Logits (N, T, V) after T more tokens (N, T), which must not reach beyond a block."""
+        length = tokens.shape[1]
+        full, place = divmod(self.position, self.block) if self.block else (0, 0)
+        room = (full + 1) * self.block
         # A token sees what is in the cache, and of the new ones those up to itself.
         mask = np.zeros((length, room + length), np.float32)
         mask[:, self.position : room] = -np.inf
@@ -127,22 +133,15 @@ class OnnxSequences:
         }
         names = ["logits"]
         for i, (keys, values) in enumerate(zip(self.keys, self.values, strict=True)):
-            inputs |= {f"past_key.{i}": keys, f"past_value.{i}": values}
+            inputs |= {f"past_key.{i}": keys[: full + 1], f"past_value.{i}": values[: full + 1]}
             names += [f"new_key.{i}", f"new_value.{i}"] if room else []
         logits: NDArray[np.float32]
         logits, *new = self.session.run(names, inputs)
-        end = self.position + length
         for i in range(len(new) // 2):
-            self.keys[i, ..., self.position : end] = new[2 * i]
-            self.values[i, ..., self.position : end, :] = new[2 * i + 1]
-        self.position = end
+            self.keys[i][full, ..., place : place + length, :] = new[2 * i]
+            self.values[i][full, ..., place : place + length, :] = new[2 * i + 1]
+        self.position += length
         return logits
-
-    def _grow(self, room: int) -> int:
-        more = room - self.keys.shape[-1]
-        self.keys = np.pad(self.keys, [(0, 0)] * 4 + [(0, more)])
-        self.values = np.pad(self.values, [(0, 0)] * 3 + [(0, more), (0, 0)])
-        return room
 
     def draw(self, tokens: Ids, rows: Ids, uniform: Floats, temperature: float) -> tuple[Ids, Floats]:
         logits = self.step(tokens[:, None])[:, 0].astype(np.float64)
@@ -150,4 +149,15 @@ class OnnxSequences:
         return drawn, chance
 
     def keep(self, chosen: NDArray[np.bool_]) -> None:
-        self.keys, self.values = self.keys[:, chosen], self.values[:, chosen]
+        blocks = -(-self.position // self.block)
+        self.keys = [_kept(keys, chosen, blocks) for keys in self.keys]
+        self.values = [_kept(values, chosen, blocks) for values in self.values]
+
+
+def _kept(cache: NDArray[np.float32], chosen: NDArray[np.bool_], blocks: int) -> NDArray[np.float32]:
+    """The chosen rows of a cache (K, N, ...) in the same memory; only so many blocks are in use."""
+    shape = (len(cache), int(chosen.sum()), *cache.shape[2:])
+    result = cache.reshape(-1)[: math.prod(shape)].reshape(shape)
+    for k in range(blocks):
+        result[k] = cache[k, chosen]  # lies before what is still to be read
+    return result
