@@ -61,7 +61,7 @@ def milliseconds_per_step(runtime: Runtime, case: Case, samples: int) -> float:
 
 def report(name: str, runtime: Runtime, exact: Runtime, cases: list[Case], how: Decoding) -> None:
     """Print the figures of one runtime."""
-    print(f"{name}: {milliseconds_per_step(runtime, cases[1], how.samples_for(2)):.1f} ms a step", flush=True)
+    print(f"{name}: {milliseconds_per_step(runtime, cases[1], how.samples):.1f} ms a step", flush=True)
     for case in cases:
         points = network_points(case.data, runtime.settings)
         memory = runtime.encode(*points)

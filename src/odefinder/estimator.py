@@ -48,8 +48,7 @@ class ODEFormer(BaseEstimator):
     ----------
     time_budget : seconds that a fit may take, compilation on the first run of a machine left out.
     random_state : a whole number gives the same result every time; None, another one each time.
-    samples : systems drawn from the network, more are slower and find more; None: 50, and 100 under
-        noise from three variables on.
+    samples : systems drawn from the network; more are slower, and more of them fit noise by chance.
     temperature : how adventurous the network is: 0.1 repeats its favourites, 1 draws as it was trained.
     operators : names of the functions and powers that may occur, such as ["sin", "pow2", "inv"] (sums and
         products always may), or None for all: see `odefinder.operators`.
@@ -58,7 +57,7 @@ class ODEFormer(BaseEstimator):
     sparse : whether sparse regression proposes equations.
     weights : the path of a network's weights; None for those that come with odefinder.
     runtime : "onnx", or "torch" (pip install 'odefinder[train]'), which uses a GPU where there is one.
-    threads : of the network; on a busy machine more are slower.
+    threads : of the network and of linear algebra; on a busy machine more are slower.
     progress : whether to show what is going on, on the standard error stream.
 
     Attributes
@@ -82,7 +81,7 @@ class ODEFormer(BaseEstimator):
         self,
         time_budget: float = 10.0,
         random_state: int | np.random.RandomState | np.random.Generator | None = 0,
-        samples: int | None = None,
+        samples: int = 50,
         temperature: float = 1.0,
         operators: Iterable[str] | None = None,
         guess: Guess | Sequence[Guess] | None = None,
@@ -150,8 +149,8 @@ class ODEFormer(BaseEstimator):
         budget, samples = self.time_budget, self.samples
         if not isinstance(budget, Real) or not float(budget) > 0.0:
             raise SettingsError(f"time_budget is a number of seconds above 0, not {budget!r}")
-        if samples is not None and (not isinstance(samples, Integral) or samples < 1):
-            raise SettingsError(f"samples is a whole number, 1 or more, or None, not {samples!r}")
+        if not isinstance(samples, Integral) or samples < 1:
+            raise SettingsError(f"samples is a whole number, 1 or more, not {samples!r}")
         if not isinstance(self.temperature, Real) or not 0.0 < float(self.temperature) < np.inf:
             raise SettingsError(f"temperature is a number above 0, not {self.temperature!r}")
         if self.runtime not in RUNTIMES:
@@ -160,11 +159,7 @@ class ODEFormer(BaseEstimator):
             raise SettingsError(f"threads is a whole number, 1 or more, not {self.threads!r}")
         operators = allowed_operators(self.operators)
         decoding = Decoding(
-            None if samples is None else int(samples),
-            float(self.temperature),
-            _seed(self.random_state),
-            None,
-            operators,
+            int(samples), float(self.temperature), _seed(self.random_state), operators=operators
         )
         return Finding(
             time_budget=float(budget),

@@ -31,8 +31,6 @@ from odefinder.prior.examples import MAX_POINTS, MAX_TRAJECTORIES
 from odefinder.program import Program
 from odefinder.tokens import BOS, EOS, MAX_DIMENSION, Vocabulary
 
-USUAL_SAMPLES = 50
-MORE_SAMPLES = 100  # under noise from three variables on, where the network's votes decide and seldom agree
 WORTH_DROPPING = 0.75  # share of rows still being written below which the others are dropped
 
 
@@ -40,29 +38,25 @@ WORTH_DROPPING = 0.75  # share of rows still being written below which the other
 class Decoding:
     """How systems are drawn."""
 
-    samples: int | None = None  # None: as many as are usual for the data
+    samples: int = 50
     temperature: float = 1.0
     seed: int = 0
     max_length: int | None = None  # tokens of a system; None: as many as the network can write
     operators: frozenset[str] | None = None  # those that may occur; None: all
 
     def __post_init__(self) -> None:
-        if (self.samples is not None and self.samples < 1) or not self.temperature > 0.0:
+        if self.samples < 1 or not self.temperature > 0.0:
             raise SettingsError(
                 f"decoding needs at least one sample and a positive temperature, not {self.samples} "
                 f"and {self.temperature}"
             )
-
-    def samples_for(self, dimension: int, noisy: bool = False) -> int:
-        """Systems that are drawn for data of so many variables."""
-        return self.samples or (MORE_SAMPLES if noisy and dimension > 2 else USUAL_SAMPLES)
 
     def longest(self, network: NetworkSettings) -> int:
         """Tokens that a system may have."""
         return min(self.max_length or network.max_length, network.max_length)
 
 
-DECODING_PRESETS = {"default": Decoding(), "paper": Decoding(samples=50, temperature=0.1)}
+DECODING_PRESETS = {"default": Decoding(), "paper": Decoding(temperature=0.1)}
 
 
 @dataclass(frozen=True)
@@ -155,7 +149,7 @@ def sample(
     log-probability -inf.
     """
     how = how or Decoding()
-    batch, samples = len(np.asarray(dimensions)), how.samples_for(int(np.max(dimensions)))
+    batch, samples = len(np.asarray(dimensions)), how.samples
     count = batch * samples
     constraint = _constraint(runtime.settings, np.repeat(np.asarray(dimensions), samples), how)
     length = constraint.max_length

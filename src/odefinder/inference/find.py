@@ -105,8 +105,7 @@ def _found(dataset: Dataset, how: Finding, report: Callable[[str], None]) -> Out
     report(DECODING if runtime is not None else SEARCHING)
     estimate = estimate_states(data)
     reading = None if runtime is None else Reading.of(runtime, data)
-    decoding = replace(how.decoding, samples=how.decoding.samples_for(data.dimension, estimate.noisy))
-    proposals, decoded = _proposals(reading, decoding, how, deadline)
+    proposals, decoded = _proposals(reading, how, deadline)
     report(SEARCHING)
     search = Search(
         data,
@@ -124,7 +123,7 @@ def _found(dataset: Dataset, how: Finding, report: Callable[[str], None]) -> Out
 
 
 def _proposals(
-    reading: Reading | None, decoding: Decoding, how: Finding, deadline: Deadline
+    reading: Reading | None, how: Finding, deadline: Deadline
 ) -> tuple[list[Candidate], list[str]]:
     """What the network proposes, and what to say if it was cut short."""
     if reading is None:
@@ -136,7 +135,7 @@ def _proposals(
             share.stopped = interrupt.asked or (finished > 0 and share.over)  # one, however short the time
             return share.stopped
 
-        proposals = decode(reading, decoding, enough)
+        proposals = decode(reading, how.decoding, enough)
     if interrupt.asked:
         return proposals, [CUT_SHORT]
     return proposals, [_out_of_time(how)] if share.stopped else []

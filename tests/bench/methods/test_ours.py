@@ -30,8 +30,7 @@ def test_settings_are_those_used() -> None:
     default = Decoding()
     for name in ("odefinder", "odefinder-network"):
         settings = METHODS[name].settings
-        usual, more = default.samples_for(3), default.samples_for(3, noisy=True)
-        assert settings["samples"] == f"{usual}; noisy from 3-D on {more}"
+        assert settings["samples"] == default.samples
         assert settings["temperature"] == default.temperature
     for method in METHODS.values():
         if method.name.startswith(("odefinder-decode", "odefinder-opt")):

@@ -77,7 +77,7 @@ def _observed_r2(program: Program, t: Floats, x: Floats) -> float:
 
 
 _SAMPLES: dict[str, object] = {"samples": SAMPLES, "temperature": TEMPERATURE}
-_FULL: dict[str, object] = {"samples": "50; noisy from 3-D on 100", "temperature": 1.0, "time_budget": BUDGET}
+_FULL: dict[str, object] = {"samples": 50, "temperature": 1.0, "time_budget": BUDGET}
 METHODS = (
     Method("odefinder", "odefinder", fit_full, settings=_FULL, prepare=prepare),
     Method(
