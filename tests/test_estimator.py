@@ -257,6 +257,14 @@ def test_notes_on_doubtful_results() -> None:
     assert any("describes the data badly" in note for note in model.notes_)
 
 
+def test_a_note_on_systems_that_run_away() -> None:
+    """x' = x^2 from 0.08 is finite until 12.5, from a quarter more until 10."""
+    times = np.linspace(0.0, 10.5, 60)
+    for states, expected in ((1.0 / (12.5 - times), True), (np.exp(-times), False)):
+        model = quick().fit(states, times)
+        assert any("runs away" in note for note in model.notes_) == expected
+
+
 def test_r2_by_hand() -> None:
     observed = np.array([[0.0, 1.0], [2.0, np.nan], [4.0, 3.0]])
     assert find.variance_weighted_r2(observed, np.array([[1.0, 1.0], [2.0, 9.0], [4.0, 2.0]])) == 0.8

@@ -9,9 +9,9 @@ from odefinder.canonical import skeleton
 from odefinder.inference.observations import Floats, Observations
 from odefinder.inference.search import Deadline, Found, Search, SearchSettings
 from odefinder.inference.states import estimate_states
-from odefinder.program import Program
+from odefinder.program import Program, concatenate
 from odefinder.scaling import fit_scaling
-from tests.inference.test_refine import observations, program_of
+from tests.inference.test_refine import observations, perturbed, program_of
 
 PENDULUM = program_of(["y", "-1.7*sin(x) - 0.2*y"])
 STARTS = [[1.2, 0.0]]
@@ -97,6 +97,22 @@ def test_a_fast_signal_with_few_points_is_not_noise() -> None:
     best = mistaken.run([])[0]
     assert not mistaken.first_estimate.noisy
     assert best.fit.error < 1e-6
+    assert skeleton(best.fit.program) == skeleton(lorenz)
+
+
+def test_equations_that_proposals_share_explain_a_very_fast_signal() -> None:
+    """Too few points to tell states between them; and no proposal is right as a whole."""
+    lorenz = program_of(["10*(y - x)", "x*(90 - z) - y", "x*y - 2.6667*z"])
+    data = observations(lorenz, [[2.3, 8.1, 12.4]], lengths=(60,))
+    scaling = fit_scaling([data.times], [data.states])
+    scaled = Observations(scaling.times(data.times), scaling.states(data.states), data.bounds)
+    first, second, third = perturbed(scaling.to_scaled(lorenz), 0.1).components()
+    wrong = program_of(["0.5*x + z", "x*y", "-0.3*y"]).components()
+    proposals = [concatenate([first, second, wrong[2]]), concatenate([first, wrong[1], third])]
+    estimate = estimate_states(scaled)
+    assert estimate.noisy
+    best = Search(scaled, estimate, SearchSettings(sparse=False)).run(proposals, votes=[3, 2])[0]
+    assert best.fit.error < 1e-9
     assert skeleton(best.fit.program) == skeleton(lorenz)
 
 

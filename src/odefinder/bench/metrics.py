@@ -23,12 +23,17 @@ def r2_score(truth: NDArray[np.float64], prediction: NDArray[np.float64]) -> flo
     return 1.0 - residual / spread
 
 
+def predicted(
+    program: Program, x0: NDArray[np.float64], t: NDArray[np.float64], truth: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], Status]:
+    """The trajectory that a system draws from x0, as exact as its comparison with the truth demands."""
+    scale = float(np.abs(truth).max()) + 1e-12
+    return integrate(program, x0, t, atol=1e-10 * scale, max_steps=50_000, bound=1e6 * scale)
+
+
 def trajectory_r2(
     program: Program, x0: NDArray[np.float64], t: NDArray[np.float64], truth: NDArray[np.float64]
 ) -> float:
     """R2 of the trajectory that a system draws from x0; -inf if it cannot be integrated."""
-    scale = float(np.abs(truth).max()) + 1e-12
-    prediction, status = integrate(
-        program, x0, t, rtol=1e-8, atol=1e-10 * scale, max_steps=50_000, bound=1e6 * scale
-    )
+    prediction, status = predicted(program, x0, t, truth)
     return r2_score(truth, prediction) if status == Status.OK else -np.inf

@@ -26,7 +26,7 @@ from odefinder.inference.rounding import round_constants
 from odefinder.inference.search import Deadline, Found, Search, SearchSettings
 from odefinder.inference.select import relative_weights
 from odefinder.inference.states import StateEstimate, estimate_states
-from odefinder.integrate import integrate
+from odefinder.integrate import Status, integrate
 from odefinder.interrupt import Interrupt
 from odefinder.network.runtime import Kind, Runtime, load_runtime
 from odefinder.program import Program
@@ -39,6 +39,8 @@ DECODING_SHARE = 0.5  # of the time budget that decoding may take: systems must 
 ROUNDED = 5  # systems of a result whose constants are rounded
 ALIKE = 0.1  # weight, relative to the best, from which another system explains the data as well
 POOR = 0.5  # R2 below which a note says so
+NEARBY = (0.8, 1.25)  # initial values from which a system is tried, in those of the data
+FAR = 1e3  # times the largest observed value: a trajectory that goes there runs away
 PREPARING = "preparing (the first run on a machine compiles, about a minute)"
 DECODING, SEARCHING = "the network proposes systems", "searching"
 CUT_SHORT = "The network was interrupted: it proposed fewer systems than it would have."
@@ -119,7 +121,7 @@ def _found(dataset: Dataset, how: Finding, report: Callable[[str], None]) -> Out
     explanations = _explanations(search, dataset, scaling, data)
     if not explanations:
         raise NoSystemError(_why_nothing(deadline, how))
-    return Outcome(explanations, estimate.noise * scaling.factors, notes + _remarks(explanations))
+    return Outcome(explanations, estimate.noise * scaling.factors, notes + _remarks(explanations, dataset))
 
 
 def _proposals(
@@ -252,7 +254,7 @@ def variance_weighted_r2(observed: Floats, predicted: Floats) -> float:
     return 1.0 - residual / spread
 
 
-def _remarks(explanations: Sequence[Explanation]) -> list[str]:
+def _remarks(explanations: Sequence[Explanation], dataset: Dataset) -> list[str]:
     """What the user should know before trusting the result."""
     notes = []
     best = explanations[0]
@@ -268,7 +270,28 @@ def _remarks(explanations: Sequence[Explanation]) -> list[str]:
             f"The chosen system describes the data badly ({share}). Perhaps there is no autonomous ODE in "
             "these variables, the noise is too large, or the points are too few."
         )
+    elif _runs_away(best, dataset):
+        notes.append(
+            "From initial values a fifth smaller or a quarter larger the chosen system runs away within the "
+            "time of the data: do not trust it outside of them before you have seen such a trajectory."
+        )
     return notes
+
+
+def _runs_away(explanation: Explanation, dataset: Dataset) -> bool:
+    """Whether a system grows without bounds from initial values near those of the data."""
+    largest = max(float(np.nanmax(np.abs(states))) for states in dataset.states)
+    if largest == 0.0:
+        return False
+    for times, start in zip(dataset.times, explanation.starts, strict=True):
+        for factor in NEARBY:
+            _, status = integrate(
+                explanation.system.program, factor * start, times,
+                rtol=1e-4, atol=1e-6 * largest, max_steps=2000, bound=FAR * largest,
+            )  # fmt: skip
+            if status == Status.DIVERGED:
+                return True
+    return False
 
 
 def _why_nothing(deadline: Deadline, how: Finding) -> str:

@@ -20,7 +20,7 @@ import numpy as np
 
 from odefinder.canonical import canonical, structure
 from odefinder.errors import ExpressionError
-from odefinder.inference.horizon import fit_growing, fit_segments
+from odefinder.inference.horizon import fit_growing, fit_segments, segments
 from odefinder.inference.integral import ComponentFit, match_component
 from odefinder.inference.moves import altered, larger, smaller
 from odefinder.inference.observations import Floats, Observations
@@ -34,12 +34,14 @@ from odefinder.program import Program, concatenate
 POOR, POOR_CLEAN = 0.05, 1e-6
 PROMISING, NEARLY_EXACT = 1e-3, 1e-6
 HARD = 6  # systems that are then fitted over short parts of the trajectories first
+STEP = 2  # intervals from one observed state to another
 LONGEST = 60  # nodes of an equation
 JUDGED = 50  # systems that the judge ranks
 # Under noise the equations that many of the network's samples share are more often right than those that fit
 # best: each factor of e in their number counts as much as so many in the likelihood.
 VOTE_WEIGHT, NO_VOTE = 5.0, 0.3
 JUST_NOISE = (0.5, 1.5)  # what a fit leaves, in units of the noise, if that is all that is left
+MUCH_NOISE = 0.1  # mean squared scaled residual: with so much, almost any system leaves just noise
 
 
 @dataclass(frozen=True)
@@ -140,18 +142,18 @@ class Search:
 
         votes: how often each of them was proposed; None: it does not matter.
         """
-        self.fit_whole(proposals, source)
-        explained = self.first_estimate.noisy and self._noise_is_left()  # then regression adds nothing
-        if self.first_estimate.noisy and not explained:
-            self._doubt_noise(proposals, source)
-        noisy, settings = self.first_estimate.noisy, self.settings
         if votes is not None:
             self._count_votes(proposals, votes)
+        self.fit_whole(proposals, source)
+        explained = self._noise_is_left()
+        if self.first_estimate.noisy and (not explained or self._noise() > MUCH_NOISE):
+            self._doubt_noise(proposals, source)
+        noisy, settings = self.first_estimate.noisy, self.settings
         for number in range(settings.passes if noisy else 1):
             if self.deadline.over or (number > 0 and not self._improve_estimate()):
                 break
             self.collect_equations(proposals, source)
-            if settings.sparse and not explained:
+            if settings.sparse and not (noisy and explained):  # then regression adds nothing
                 self.propose_sparse()
             self.combine()
         for _ in range(settings.noisy_rounds if noisy else settings.rounds):
@@ -173,6 +175,22 @@ class Search:
             if self.deadline.stopped or (self.deadline.over and self.found):
                 break
             self._fit(proposals[i], source)
+
+    def fit_from_observed(self, proposals: Sequence[Program], source: str) -> None:
+        """Fit the proposed systems that lead best from observed states to the next ones.
+
+        This needs no states between the points, which few points of a fast signal do not tell.
+        """
+        part, starts = segments(self.data, self.estimate.states, STEP)
+        steps: list[float] = []
+        for program in proposals:
+            if self.deadline.over:
+                break
+            steps.append(fit_constants(program, part, starts=starts, iterations=5).error)
+        for i in np.argsort(steps, kind="stable")[:HARD]:
+            if self.deadline.over:
+                break
+            self._fit(proposals[i], source, hard=True)
 
     def collect_equations(self, proposals: Iterable[Program], source: str) -> None:
         """Take the proposed systems apart and fit every equation in integral form."""
@@ -228,17 +246,22 @@ class Search:
 
     def _noise_is_left(self) -> bool:
         """Whether the best system leaves just what was taken for noise."""
-        noise = float(np.mean((self.first_estimate.noise / self.data.scale) ** 2))
-        return JUST_NOISE[0] * noise < self._best_error() < JUST_NOISE[1] * noise
+        return JUST_NOISE[0] * self._noise() < self._best_error() < JUST_NOISE[1] * self._noise()
+
+    def _noise(self) -> float:
+        """The mean squared scaled residual of a system that leaves just what was taken for noise."""
+        return float(np.mean((self.first_estimate.noise / self.data.scale) ** 2))
 
     def _doubt_noise(self, proposals: Sequence[Program], source: str) -> None:
         """What looks like noise may be a fast signal with few points: a system that fits exactly tells."""
         clean = estimate_states(self.data, noisy=False)
         attempt = Search(self.data, clean, self.settings, self.deadline)
-        attempt.collect_equations(proposals, source)
-        if self.settings.sparse:
-            attempt.propose_sparse()
-        attempt.combine()
+        attempt.fit_from_observed([*proposals, *self._most_voted(proposals)], source)
+        if attempt._best_error() > POOR_CLEAN:
+            attempt.collect_equations(proposals, source)
+            if self.settings.sparse:
+                attempt.propose_sparse()
+            attempt.combine()
         if attempt._best_error() < POOR_CLEAN:
             before = list(self.found.values())
             self.first_estimate = self.estimate = clean
@@ -274,6 +297,21 @@ class Search:
             for of_component, equation in zip(self._votes, program.components(), strict=True):
                 with suppress(ExpressionError):  # such as 1 / 0
                     of_component[structure(canonical(equation, explicit=True))] += count
+
+    def _most_voted(self, proposals: Sequence[Program]) -> Iterator[Program]:
+        """Systems of the equations that most proposals share."""
+        equations: list[dict[bytes, Program]] = [{} for _ in self._votes]
+        for program in proposals:
+            for known, equation in zip(equations, program.components(), strict=True):
+                with suppress(ExpressionError):
+                    equation = canonical(equation, explicit=True)
+                    known.setdefault(structure(equation), equation)
+        scored = [
+            [(-float(np.log(count)), key) for key, count in votes.most_common(self.settings.equations)]
+            for votes in self._votes
+        ]
+        for keys in smallest_sums(scored, self.settings.combined) if all(scored) else ():
+            yield concatenate([known[key] for known, key in zip(equations, keys, strict=True)])
 
     def _match(self, component: int, equation: Program, source: str, iterations: int = 20) -> None:
         try:

@@ -9,12 +9,11 @@ from typing import Any
 import numpy as np
 
 from odefinder.bench.figures.contestants import Contestant
-from odefinder.bench.metrics import GOOD
+from odefinder.bench.metrics import GOOD, predicted
 from odefinder.bench.protocol import Result, Status
 from odefinder.bench.sets import TrueSystem
 from odefinder.bench.tasks import Task, make_tasks
 from odefinder.errors import SettingsError
-from odefinder.integrate import integrate
 from odefinder.plot import COLOURS, GREY, set_limits, styled
 from odefinder.system import ODESystem
 
@@ -99,10 +98,7 @@ def _trajectory(task: Task, result: Result) -> np.ndarray:
     if not result.equations:
         return np.empty((0, len(task.variables)))
     program = ODESystem.from_text(result.equations, task.variables).program
-    scale = float(np.abs(task.clean).max()) + 1e-12
-    states, _ = integrate(
-        program, task.clean[0], task.t, atol=1e-10 * scale, max_steps=50_000, bound=1e6 * scale
-    )
+    states, _ = predicted(program, task.clean[0], task.t, task.clean)
     return states[: int(np.isfinite(states).all(axis=1).sum())]
 
 
