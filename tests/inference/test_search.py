@@ -103,10 +103,10 @@ def test_a_fast_signal_with_few_points_is_not_noise() -> None:
 def test_equations_that_proposals_share_explain_a_very_fast_signal() -> None:
     """Too few points to tell states between them; and no proposal is right as a whole."""
     lorenz = program_of(["10*(y - x)", "x*(90 - z) - y", "x*y - 2.6667*z"])
-    data = observations(lorenz, [[2.3, 8.1, 12.4]], lengths=(60,))
+    data = observations(lorenz, [[2.3, 8.1, 12.4]], lengths=(40,))
     scaling = fit_scaling([data.times], [data.states])
     scaled = Observations(scaling.times(data.times), scaling.states(data.states), data.bounds)
-    first, second, third = perturbed(scaling.to_scaled(lorenz), 0.1).components()
+    first, second, third = perturbed(scaling.to_scaled(lorenz), 0.2).components()
     wrong = program_of(["0.5*x + z", "x*y", "-0.3*y"]).components()
     proposals = [concatenate([first, second, wrong[2]]), concatenate([first, wrong[1], third])]
     estimate = estimate_states(scaled)
