@@ -88,9 +88,8 @@ def find(dataset: Dataset, how: Finding, report: Callable[[str], None] = lambda 
     The first Ctrl-C ends the decoding, and the search goes on with the systems written until then; or it ends
     the search, with the best so far.  A second one aborts.
     """
-    with _blas().limit(
-        limits=how.threads, user_api="blas"
-    ):  # its threads wait for each other most of the time
+    # Matrices are small here: more threads of linear algebra wait for each other most of the time.
+    with _blas().limit(limits=how.threads, user_api="blas"):
         return _found(dataset, how, report)
 
 
