@@ -172,7 +172,8 @@ def draw_rows(rows: Sequence[Row], ranked: Sequence[Contestant]) -> Any:
 
     bars = all(len(row.places) == 1 for row in rows)
     each = 0.8 + 0.2 * len(ranked) if bars else 2.5
-    height = max(each * len(rows) + 0.2, 0.0 if bars else 0.8 + 0.2 * len(ranked))
+    written = sum(1 + one.label(short=True).count("\n") for one in ranked)  # lines of the legend
+    height = max(each * len(rows) + 0.2, 0.0 if bars else 0.8 + 0.18 * written)
     figure = Figure(figsize=(WIDTH, height), layout="constrained")
     grid = figure.subplots(len(rows), len(MEASURES), squeeze=False, sharey=True)
     for k, row in enumerate(rows):
@@ -193,9 +194,11 @@ def draw_rows(rows: Sequence[Row], ranked: Sequence[Contestant]) -> Any:
 
 def _draw_lines(axes: Any, row: Row, measure: str, ranked: Sequence[Contestant]) -> None:
     for one in reversed(row.lines or ranked):  # the best on top
-        places, shares = row.shares(one.name, measure)
-        if places:
-            axes.plot(places, shares, clip_on=False, **one.line)
+        shares = dict(zip(*row.shares(one.name, measure), strict=True))
+        if shares:  # a line ends where a place in between was not measured
+            axes.plot(
+                row.places, [shares.get(place, np.nan) for place in row.places], clip_on=False, **one.line
+            )
     axes.set_ylim(0.0, 100.0)
     axes.set_yticks([0, 25, 50, 75, 100])
     axes.grid(axis="y", color=FAINT, linewidth=0.6)
