@@ -285,7 +285,7 @@ def _runs_away(explanation: Explanation, dataset: Dataset) -> bool:
     for times, start in zip(dataset.times, explanation.starts, strict=True):
         for factor in NEARBY:
             _, status = integrate(
-                explanation.system.program, factor * start, times,
+                explanation.system.program, factor * start, np.array(times),
                 rtol=1e-4, atol=1e-6 * largest, max_steps=2000, bound=FAR * largest,
             )  # fmt: skip
             if status == Status.DIVERGED:
@@ -347,4 +347,5 @@ def prepare() -> None:
             judge=lambda programs: np.array([-float(len(words.encode(one))) for one in programs]),
         )
         search.run([])
-        _explanations(search, dataset, scaling, data)
+        for one in _explanations(search, dataset, scaling, data)[:1]:
+            _runs_away(one, dataset)
