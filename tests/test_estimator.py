@@ -265,14 +265,6 @@ def test_a_note_on_systems_that_run_away() -> None:
         assert any("runs away" in note for note in model.notes_) == expected
 
 
-def test_r2_by_hand() -> None:
-    observed = np.array([[0.0, 1.0], [2.0, np.nan], [4.0, 3.0]])
-    assert find.variance_weighted_r2(observed, np.array([[1.0, 1.0], [2.0, 9.0], [4.0, 2.0]])) == 0.8
-    assert find.variance_weighted_r2(observed, np.full((3, 2), np.nan)) == -np.inf
-    assert find.variance_weighted_r2(np.ones((3, 1)), np.ones((3, 1))) == 1.0
-    assert find.variance_weighted_r2(np.ones((3, 1)), np.zeros((3, 1))) == 0.0
-
-
 def test_before_a_fit_there_is_nothing() -> None:
     for use in (
         lambda m: m.latex(),

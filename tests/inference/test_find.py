@@ -110,3 +110,11 @@ def test_the_network_reads_the_data_once(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setattr(OnnxRuntime, "encode", lambda *given: calls.append(1) or encode(*given))
     find(DECAY, Finding())
     assert len(calls) == 1
+
+
+def test_r2_by_hand() -> None:
+    observed = np.array([[0.0, 1.0], [2.0, np.nan], [4.0, 3.0]])
+    assert module.variance_weighted_r2(observed, np.array([[1.0, 1.0], [2.0, 9.0], [4.0, 2.0]])) == 0.8
+    assert module.variance_weighted_r2(observed, np.full((3, 2), np.nan)) == -np.inf
+    assert module.variance_weighted_r2(np.ones((3, 1)), np.ones((3, 1))) == 1.0
+    assert module.variance_weighted_r2(np.ones((3, 1)), np.zeros((3, 1))) == 0.0
