@@ -102,25 +102,34 @@ class Builder:
             results.append(self.add("Mul", product, size))
         return results
 
-    def heads(self, x: str, shape: str, output: str | None = None) -> str:
-        """Rows (a * b, W) as (a, H, b, W / H), where `shape` is (a, b, H, W / H)."""
-        return self.add("Transpose", self.add("Reshape", x, shape), perm=[0, 2, 1, 3], output=output)
+    def rows(self, x: str, output: str | None = None) -> str:
+        """Heads (a, b, H, W / H) as rows (a, H, b, W / H)."""
+        return self.add("Transpose", x, perm=[0, 2, 1, 3], output=output)
+
+    def columns(self, x: str, output: str | None = None) -> str:
+        """Heads (a, b, H, W / H) as columns (a, H, W / H, b)."""
+        return self.add("Transpose", x, perm=[0, 2, 3, 1], output=output)
+
+    def values(self, x: str, shape: str, output: str | None = None) -> str:
+        """Values (a, H, b, W / H), where `shape` is (a, b, H, W / H)."""
+        return self.rows(self.add("Reshape", x, shape), output)
+
+    def keys(self, x: str, shape: str) -> str:
+        """Normalised keys (a, b, H, W / H)."""
+        return self.norm(self.add("Reshape", x, shape), self.head_width)
 
     def query(self, x: str, shape: str, name: str) -> str:
         """Normalised queries (a, H, b, W / H), times the sharpness of each head and 1 / sqrt(W / H)."""
         gain = self.add("Reshape", self.weight(name + ".gain"), self.constant([1, -1, 1, 1], np.int64))
         sharpness = self.add("Mul", gain, self.constant(3.0 / math.sqrt(self.head_width)))
-        return self.add("Mul", self.norm(self.heads(x, shape), self.head_width), sharpness)
+        return self.add(
+            "Mul", self.norm(self.rows(self.add("Reshape", x, shape)), self.head_width), sharpness
+        )
 
     def joined(self, x: str) -> str:
         """Heads (a, H, b, W / H) back as rows (a * b, W)."""
         rows = self.constant([-1, self.settings.width], np.int64)
-        return self.add("Reshape", self.add("Transpose", x, perm=[0, 2, 1, 3]), rows)
-
-    def keys(self, x: str, shape: str, output: str | None = None) -> str:
-        """Normalised keys as columns (a, H, W / H, b)."""
-        keys = self.norm(self.add("Reshape", x, shape), self.head_width)
-        return self.add("Transpose", keys, perm=[0, 2, 3, 1], output=output)
+        return self.add("Reshape", self.rows(x), rows)
 
     def feed_forward(self, x: str, name: str) -> str:
         (hidden,) = self.linear(self.norm(x, self.settings.width), name + ".enter.weight")
@@ -194,8 +203,10 @@ def encoder_graph(settings: NetworkSettings, weights: Weights) -> ModelProto:
         parts = graph.linear(
             graph.norm(x, settings.width), *(f"{name}.{part}.weight" for part in ("query", "key", "value"))
         )
-        scores = graph.add("MatMul", graph.query(parts[0], shape, name), graph.keys(parts[1], shape))
-        values = graph.heads(parts[2], shape)
+        scores = graph.add(
+            "MatMul", graph.query(parts[0], shape, name), graph.columns(graph.keys(parts[1], shape))
+        )
+        values = graph.values(parts[2], shape)
         mixed = graph.joined(graph.add("MatMul", graph.add("Softmax", scores, axis=-1), values))
         x = graph.add("Add", x, *graph.linear(mixed, name + ".output.weight"))
         x = graph.feed_forward(x, f"encoder.{i}.feed_forward")
@@ -204,14 +215,15 @@ def encoder_graph(settings: NetworkSettings, weights: Weights) -> ModelProto:
     for i in range(settings.decoder_layers):
         name = f"decoder.{i}.cross"
         key, value = graph.linear(memory, name + ".key.weight", name + ".value.weight")
-        outputs += [graph.keys(key, shape, f"key.{i}"), graph.heads(value, shape, f"value.{i}")]
+        keys = graph.columns(graph.keys(key, shape), f"key.{i}")
+        outputs += [keys, graph.values(value, shape, f"value.{i}")]
     return graph.model({"points": read, "trajectory": ("int64", ["B", "P"])}, outputs)
 
 
 def _attended(graph: Builder, query: str, keys: str, values: str, past_keys: str, past_values: str) -> str:
     """What new tokens (N, H, T, W / H) see in the cache (K, N, H, C, W / H) and in each other.
 
-    They attend to both separately, which saves copying the cache.
+    They attend to both separately, which saves copying the cache.  The new keys come as columns.
     """
     first, last = graph.constant([0], np.int64), graph.constant([-1], np.int64)
     columns = graph.add("Transpose", query, perm=[0, 1, 3, 2])
@@ -219,7 +231,7 @@ def _attended(graph: Builder, query: str, keys: str, values: str, past_keys: str
     blocks = graph.add("Shape", old)  # (N, H, T, K, C)
     line = graph.add("Concat", graph.add("Shape", query, start=0, end=3), last, axis=0)
     old = graph.add("Reshape", old, line)
-    new = graph.add("MatMul", query, graph.add("Transpose", keys, perm=[0, 1, 3, 2]))
+    new = graph.add("MatMul", query, keys)
     attention = graph.add(
         "Softmax", graph.add("Add", graph.add("Concat", old, new, axis=-1), "mask"), axis=-1
     )
@@ -253,10 +265,11 @@ def decoder_graph(settings: NetworkSettings, weights: Weights) -> ModelProto:
             graph.norm(x, settings.width), *(f"{name}.{part}.weight" for part in ("query", "key", "value"))
         )
         query = graph.query(parts[0], own, name)
-        keys = graph.add("Transpose", graph.keys(parts[1], own), perm=[0, 1, 3, 2], output=f"new_key.{i}")
-        values = graph.heads(parts[2], own, f"new_value.{i}")
-        new += [keys, values]
-        mixed = graph.joined(_attended(graph, query, keys, values, f"past_key.{i}", f"past_value.{i}"))
+        keys = graph.keys(parts[1], own)
+        values = graph.values(parts[2], own, f"new_value.{i}")
+        new += [graph.rows(keys, f"new_key.{i}"), values]
+        past = f"past_key.{i}", f"past_value.{i}"
+        mixed = graph.joined(_attended(graph, query, graph.columns(keys), values, *past))
         x = graph.add("Add", x, *graph.linear(mixed, name + ".output.weight"))
         # The samples of a trajectory attend to one memory, as if they were positions of one sequence.
         name = f"decoder.{i}.cross"
