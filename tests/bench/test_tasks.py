@@ -11,10 +11,12 @@ import pytest
 
 from odefinder.bench.sets import TrueSystem, load_set, set_title
 from odefinder.bench.tasks import choose_systems, make_tasks, task_seed
+from odefinder.canonical import skeleton
 from odefinder.corruption import corrupt
 from odefinder.errors import DataError, SettingsError
 
 ODEBENCH = load_set("odebench")
+TEXTBOOK = load_set(str(Path(__file__).parents[2] / "benchmarks" / "sets" / "textbook.json"))
 DECAY = {
     "id": "decay",
     "equations": ["-k * x"],
@@ -67,9 +69,18 @@ def test_choosing_systems() -> None:
     assert len(chosen(None)) == 63
     assert chosen("5, 1,62-63") == ["1", "5", "62", "63"]
     assert [s.id for s in choose_systems(load_set("strogatz"), "lv,vdp")] == ["lv", "vdp"]
+    assert [s.id for s in choose_systems(TEXTBOOK, "sprott-b-chua-cubic,lorenz-84")] == [
+        "sprott-b", "chua-cubic", "lorenz-84",
+    ]  # fmt: skip
     for wrong in ("64", "5-1", "x", "1-x", ","):
         with pytest.raises(SettingsError, match=r"there is no system|names no system"):
             choose_systems(ODEBENCH, wrong)
+
+
+def test_textbook_systems_are_none_of_the_benchmarks() -> None:
+    published = {skeleton(system.program) for system in (*ODEBENCH, *load_set("strogatz"))}
+    assert len(TEXTBOOK) == 60
+    assert not published & {skeleton(system.program) for system in TEXTBOOK}
 
 
 def test_strogatz_has_100_points_and_four_initial_values() -> None:
@@ -153,6 +164,7 @@ def test_the_published_file_is_one_of_these(tmp_path: Path) -> None:
         ({"parameters": {"k": "a"}}, "the constant 'k' must be a finite number"),
         ({"t_end": -1}, "'t_end' is a positive number"),
         ({"points": 3}, "'points' is a whole number from 10"),
+        ({"dimension": 2}, "'dimension' is 2, but there are 1 equations"),
         ({"variables": "x"}, "'variables' is a list of names"),
         ({"intial_values": []}, "did you mean 'initial_values'"),
         ({"id": None}, "'id' is a text or a number"),

@@ -5,9 +5,10 @@ A user's own set is a JSON file, a list of systems such as
     {"id": "decay", "equations": ["-k * x"], "variables": ["x"], "parameters": {"k": 0.5},
      "initial_values": [[3.0], [1.0]]}
 
-The names of the variables (x0, x1, ... by default), the constants, "name", "t_end" (10) and "points" (150)
-are optional.  Every initial value is fitted and generalizes to the next one, so there are two of them or
-more.  ODEBench's own file, `odebench.json`, is one of this kind.
+The names of the variables (x0, x1, ... by default), the constants, "name", "t_end" (10), "points" (150) and
+what only people read ("description", "dimension", "chaotic", "source") are optional.  Every initial value is
+fitted and generalizes to the next one, so there are two of them or more.  ODEBench's own file,
+`odebench.json`, is one of this kind.
 """
 
 from __future__ import annotations
@@ -180,6 +181,8 @@ def _read_entry(entry: Any) -> TrueSystem:
     if not isinstance(parameters, dict):
         raise DataError("'parameters' is an object of numbers, such as {\"k\": 0.5}")
     system = ODESystem.from_text(equations, _variables(entry), parameters)
+    if entry.get("dimension", system.dimension) != system.dimension:
+        raise DataError(f"'dimension' is {entry['dimension']!r}, but there are {system.dimension} equations")
     t_end, points = _number(entry, "t_end", T_END), _number(entry, "points", POINTS)
     if points != int(points) or not 10 <= points <= 10_000:
         raise DataError(f"'points' is a whole number from 10 to 10000, not {points!r}")

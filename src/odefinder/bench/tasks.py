@@ -98,18 +98,26 @@ def choose_systems(systems: Sequence[TrueSystem], wanted: str | None) -> list[Tr
     known = [system.id for system in systems]
     chosen: set[str] = set()
     for word in filter(None, (word.strip() for word in wanted.split(","))):
-        first, dash, last = word.partition("-")
-        if word in known:
-            chosen.add(word)
-        elif dash and first in known and last in known and known.index(first) <= known.index(last):
-            chosen.update(known[known.index(first) : known.index(last) + 1])
-        else:
+        found = _named(word, known)
+        if not found:
             raise SettingsError(
                 f"there is no system {word!r} in this set; its systems are {_shortened(known)}"
             )
+        chosen.update(found)
     if not chosen:
         raise SettingsError("--systems names no system; give ids such as 1,5,20-25")
     return [system for system in systems if system.id in chosen]
+
+
+def _named(word: str, known: Sequence[str]) -> Sequence[str]:
+    """The id, or those of a range "first-last"; an id may have dashes itself."""
+    if word in known:
+        return [word]
+    for place in (i for i, letter in enumerate(word) if letter == "-"):
+        first, last = word[:place], word[place + 1 :]
+        if first in known and last in known:
+            return known[known.index(first) : known.index(last) + 1]
+    return []
 
 
 def _shortened(names: Sequence[str]) -> str:
