@@ -258,7 +258,7 @@ def test_notes_on_doubtful_results() -> None:
 
 
 def test_a_note_on_systems_that_run_away() -> None:
-    """x' = x^2 from 0.08 is finite until 12.5, from a quarter more until 10."""
+    """x' = x^2 from 0.08 is finite until 12.5, from twice as much until 6.25."""
     times = np.linspace(0.0, 10.5, 60)
     for states, expected in ((1.0 / (12.5 - times), True), (np.exp(-times), False)):
         model = quick().fit(states, times)

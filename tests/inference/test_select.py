@@ -14,6 +14,7 @@ from odefinder.inference.select import (
     criterion,
     on_front,
     relative_weights,
+    runs_away,
     start_error,
 )
 from tests.programs import words
@@ -49,6 +50,20 @@ def test_below_the_floor_fits_are_equally_exact() -> None:
     simple, large = fit(SHORT, 1e-12), fit(LONG, 1e-20)
     assert best_fit([large, simple], DATA) is simple
     assert np.isfinite(criterion(fit(SHORT, 0.0), DATA))
+
+
+@pytest.mark.parametrize(
+    ("text", "start", "expected"),
+    [
+        ("pow2 x0", 0.6, True),  # from 1.2 it has a pole at 1 / 1.2
+        ("pow2 x0", 0.4, False),
+        ("mul -1 x0", 0.6, False),
+        ("add 1 mul -1 pow2 x0", -0.8, True),  # from -1.6 it falls without end
+        ("mul -1 inv x0", 1.0, True),  # from 0.5 it falls into the pole at 0
+    ],
+)
+def test_running_away_from_half_or_twice_the_initial_values(text: str, start: float, expected: bool) -> None:
+    assert runs_away(words(text), np.array([[start]]), DATA) == expected
 
 
 def test_what_cannot_be_integrated_is_never_chosen() -> None:

@@ -24,9 +24,9 @@ from odefinder.inference.observations import Observations
 from odefinder.inference.refine import Fit
 from odefinder.inference.rounding import round_constants
 from odefinder.inference.search import Deadline, Found, Search, SearchSettings
-from odefinder.inference.select import relative_weights
+from odefinder.inference.select import relative_weights, runs_away
 from odefinder.inference.states import StateEstimate, estimate_states
-from odefinder.integrate import Status, integrate
+from odefinder.integrate import integrate
 from odefinder.interrupt import Interrupt
 from odefinder.network.runtime import Kind, Runtime, load_runtime
 from odefinder.program import Program
@@ -39,8 +39,6 @@ DECODING_SHARE = 0.5  # of the time budget that decoding may take: systems must 
 ROUNDED = 5  # systems of a result whose constants are rounded
 ALIKE = 0.1  # weight, relative to the best, from which another system explains the data as well
 POOR = 0.5  # R2 below which a note says so
-NEARBY = (0.8, 1.25)  # initial values from which a system is tried, in those of the data
-FAR = 1e3  # times the largest observed value: a trajectory that goes there runs away
 PREPARING = "preparing (the first run on a machine compiles, about a minute)"
 DECODING, SEARCHING = "the network proposes systems", "searching"
 CUT_SHORT = "The network was interrupted: it proposed fewer systems than it would have."
@@ -117,10 +115,11 @@ def _found(dataset: Dataset, how: Finding, report: Callable[[str], None]) -> Out
     )
     searched = _searched(search, guesses, proposals, how, last_chance=CUT_SHORT in decoded)
     notes += dict.fromkeys(decoded + searched)  # each once
-    explanations = _explanations(search, dataset, scaling, data)
+    original = Observations.joined(dataset.times, dataset.states)
+    explanations = _explanations(search, dataset.variables, scaling, original)
     if not explanations:
         raise NoSystemError(_why_nothing(deadline, how))
-    return Outcome(explanations, estimate.noise * scaling.factors, notes + _remarks(explanations, dataset))
+    return Outcome(explanations, estimate.noise * scaling.factors, notes + _remarks(explanations, original))
 
 
 def _proposals(
@@ -193,13 +192,13 @@ def _thinned(dataset: Dataset) -> tuple[Dataset, list[str]]:
 
 
 def _explanations(
-    search: Search, dataset: Dataset, scaling: Scaling, data: Observations
+    search: Search, variables: tuple[str, ...], scaling: Scaling, original: Observations
 ) -> list[Explanation]:
-    """The systems in the user's units that may be used, with their weights."""
+    """The systems in the user's units that may be used, with their weights; original: data in these units."""
     rows: list[tuple[Found, ODESystem]] = []
     for found in search.judged():
         try:
-            system = ODESystem(scaling.to_original(found.fit.program), dataset.variables)
+            system = ODESystem(scaling.to_original(found.fit.program), variables)
         except ExpressionError:  # constants that no number can hold in the user's units
             continue
         rows.append((found, system))
@@ -207,10 +206,9 @@ def _explanations(
         return []
     weights = relative_weights(np.array([found.criterion for found, _ in rows]))
     noisy = search.first_estimate.noisy
-    original = Observations.joined(dataset.times, dataset.states)
     result = []
     for place, ((found, system), weight) in enumerate(zip(rows, weights, strict=True)):
-        starts, r2 = scaling.original_states(found.fit.starts), _r2_of(found, scaling, data)
+        starts, r2 = scaling.original_states(found.fit.starts), _r2_of(found, scaling, search.data)
         if place < ROUNDED and not search.deadline.over:
             system, starts = _rounded(system, starts, found.fit.error, original, noisy)
         result.append(Explanation(system, starts, r2, found.criterion, float(weight), found.source))
@@ -253,8 +251,8 @@ def variance_weighted_r2(observed: Floats, predicted: Floats) -> float:
     return 1.0 - residual / spread
 
 
-def _remarks(explanations: Sequence[Explanation], dataset: Dataset) -> list[str]:
-    """What the user should know before trusting the result."""
+def _remarks(explanations: Sequence[Explanation], data: Observations) -> list[str]:
+    """What the user should know before trusting the result; data: in the user's units."""
     notes = []
     best = explanations[0]
     alike = sum(one.weight >= ALIKE * best.weight for one in explanations)
@@ -269,28 +267,12 @@ def _remarks(explanations: Sequence[Explanation], dataset: Dataset) -> list[str]
             f"The chosen system describes the data badly ({share}). Perhaps there is no autonomous ODE in "
             "these variables, the noise is too large, or the points are too few."
         )
-    elif _runs_away(best, dataset):
+    elif runs_away(best.system.program, best.starts, data):
         notes.append(
-            "From initial values a fifth smaller or a quarter larger the chosen system runs away within the "
-            "time of the data: do not trust it outside of them before you have seen such a trajectory."
+            "From half or twice the initial values the chosen system runs away within the time of the data: "
+            "do not trust it outside of them before you have seen such a trajectory."
         )
     return notes
-
-
-def _runs_away(explanation: Explanation, dataset: Dataset) -> bool:
-    """Whether a system grows without bounds from initial values near those of the data."""
-    largest = max(float(np.nanmax(np.abs(states))) for states in dataset.states)
-    if largest == 0.0:
-        return False
-    for times, start in zip(dataset.times, explanation.starts, strict=True):
-        for factor in NEARBY:
-            _, status = integrate(
-                explanation.system.program, factor * start, np.array(times),
-                rtol=1e-4, atol=1e-6 * largest, max_steps=2000, bound=FAR * largest,
-            )  # fmt: skip
-            if status == Status.DIVERGED:
-                return True
-    return False
 
 
 def _why_nothing(deadline: Deadline, how: Finding) -> str:
@@ -347,5 +329,5 @@ def prepare() -> None:
             judge=lambda programs: np.array([-float(len(words.encode(one))) for one in programs]),
         )
         search.run([])
-        for one in _explanations(search, dataset, scaling, data)[:1]:
-            _runs_away(one, dataset)
+        original = Observations.joined(dataset.times, dataset.states)
+        _remarks(_explanations(search, dataset.variables, scaling, original), original)

@@ -25,7 +25,7 @@ from odefinder.inference.integral import ComponentFit, match_component
 from odefinder.inference.moves import altered, larger, smaller
 from odefinder.inference.observations import Floats, Observations
 from odefinder.inference.refine import Fit, fit_constants
-from odefinder.inference.select import criterion, start_error
+from odefinder.inference.select import RUNAWAY_COST, criterion, runs_away, start_error
 from odefinder.inference.sparse import propose, smallest_sums
 from odefinder.inference.states import StateEstimate, estimate_states, states_of_model
 from odefinder.program import Program, concatenate
@@ -114,19 +114,27 @@ class Search:
 
     def judged(self) -> list[Found]:
         """The best systems in the order of the final criterion, which asks the judge."""
-        best = self.ranked()[:JUDGED]
+        best = [self._tried_elsewhere(found) for found in self._asked(self.ranked()[:JUDGED])]
+        return sorted(best, key=lambda found: (found.criterion, found.fit.error))
+
+    def _asked(self, best: list[Found]) -> list[Found]:
+        """The same systems with the judge's word in their criterion."""
         if self.judge is None or not best:
             return best
         # Whatever the judge says, some cannot come first: it is not asked about them.
         surely = min(self._criterion(found, -np.inf) for found in best)
-        hopeful = [self._criterion(found, 0.0) <= surely for found in best]
+        hopeful = [self._criterion(found, 0.0) <= surely + RUNAWAY_COST for found in best]
         chances = np.full(len(best), -np.inf)
         chances[hopeful] = self.judge([found.fit.program for found in compress(best, hopeful)])
-        best = [
+        return [
             replace(found, criterion=self._criterion(found, float(chance)))
             for found, chance in zip(best, chances, strict=True)
         ]
-        return sorted(best, key=lambda found: (found.criterion, found.fit.error))
+
+    def _tried_elsewhere(self, found: Found) -> Found:
+        """The same system, at a cost if it runs away from initial values near those of the data."""
+        away = runs_away(found.fit.program, found.fit.starts, self.data)
+        return replace(found, criterion=found.criterion + RUNAWAY_COST) if away else found
 
     def _criterion(self, found: Found, log_probability: float) -> float:
         return criterion(

@@ -1,8 +1,9 @@
 """The choice among fitted systems, from the observed data alone.
 
 One criterion for all candidates, wherever they come from, in units of twice a log-probability: how well the
-system fits, and how likely its structure is.  The latter is what the network says of it (all candidates are
-judged, not only its own) and the size; where there is no network, what a Bayesian information criterion says.
+system fits, how likely its structure is, and whether it runs away from other initial values.  How likely the
+structure is say the network (of all candidates, not only its own) and the size; where there is no network, a
+Bayesian information criterion does.
 The weights were chosen on synthetic systems, where they matter little; that the network is asked does: with
 sigma 0.05 and rho 0.5 it generalizes in 55 of 100 cases instead of 49.
 """
@@ -15,6 +16,8 @@ import numpy as np
 
 from odefinder.inference.observations import Floats, Observations
 from odefinder.inference.refine import Fit, fit_constants
+from odefinder.integrate import Status, integrate
+from odefinder.program import Program
 
 FLOOR = 1e-9  # mean squared scaled residual below which a fit is as good as exact
 # A wrong system often fits only from initial values of its own: the error from smoothed ones counts, too, as
@@ -26,6 +29,11 @@ SIZE_SHARE = 0.5  # of the information criterion's cost of size, beside the netw
 LIKELIHOOD_SHARE = 0.5
 # Of 402 synthetic noisy cases 65 % generalize; with this spread the first system's weight is 0.64 on average.
 WEIGHT_SPREAD = 2.0
+# A system that runs away from initial values which the data might have had is believed less.  Of 578 noisy
+# cases, synthetic and textbook systems, 5 generalize that did not without this, and 1 no more.
+NEARBY = (0.5, 2.0)
+RUNAWAY_COST = 12.0
+FAR = 1e3  # times the largest observed value: a trajectory that goes there runs away
 LEAST_PER_NODE = -4.0  # log-probability below which the network is not believed: it may not know the word
 
 
@@ -34,6 +42,22 @@ def start_error(fit: Fit, data: Observations, starts: Floats) -> float:
     if not np.isfinite(fit.error):
         return np.inf
     return fit_constants(fit.program, data, starts=starts, iterations=0).error
+
+
+def runs_away(program: Program, starts: Floats, data: Observations) -> bool:
+    """Whether a system leaves all bounds within the time of the data from half or twice initial values.
+
+    starts: (trajectories, D).
+    """
+    size = float(np.nanmax(np.abs(data.states), initial=0.0)) or 1.0
+    for (times, _), start in zip(data.trajectories(), starts, strict=True):
+        for factor in NEARBY:
+            _, status = integrate(
+                program, factor * start, times, rtol=1e-4, atol=1e-6 * size, max_steps=2000, bound=FAR * size
+            )
+            if status != Status.OK:
+                return True
+    return False
 
 
 def criterion(
