@@ -88,6 +88,8 @@ def test_digits() -> None:
     expression = parse("1.23456789*x - 1234567*y + 0.99999999*z", NAMES)
     assert to_text(expression, NAMES, digits=4) == "1.235*x - 1.235e6*y + z"
     assert to_text(expression, NAMES) == "1.23456789*x - 1234567*y + 0.99999999*z"
+    near_one = parse("1.00037*x - 0.99996*y*z", NAMES)  # no factor vanishes that is not 1
+    assert to_text(near_one, NAMES, digits=4) == "1.00037*x - 0.99996*y*z"
     with pytest.raises(SettingsError, match="between 1 and 17"):
         to_text(expression, NAMES, digits=0)
 

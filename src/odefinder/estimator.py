@@ -165,7 +165,7 @@ class ODEFormer(BaseEstimator):
             time_budget=float(budget),
             decoding=decoding,
             operators=operators,
-            guesses=_guesses(self.guess, dataset.variables),
+            guesses=_guesses(self.guess, dataset.variables, operators),
             network=bool(self.network),
             sparse=bool(self.sparse),
             weights=None if self.weights is None else Path(self.weights),
@@ -221,14 +221,10 @@ class ODEFormer(BaseEstimator):
         """R2 of the chosen system's trajectories, weighted by variance; -inf where one blows up.
 
         They begin at the first values of the data, or, where these are noisy or missing, at estimates.
+        Columns with names are found by them, in any order.
         """
         self._fitted()
-        dataset = _dataset(X, t)
-        if dataset.dimension != self.system_.dimension:
-            raise SettingsError(
-                f"the data have {dataset.dimension} variables ({', '.join(dataset.variables)}), the system "
-                f"has {self.system_.dimension} ({', '.join(self.system_.variables)}); give the same ones"
-            )
+        dataset = _with_variables(_dataset(X, t), self.system_.variables)
         scaling = dataset.scaling()
         starts = scaling.original_states(estimate_states(dataset.observations(scaling)).starts)
         predicted = [
@@ -326,6 +322,20 @@ def _dataset(
     return X
 
 
+def _with_variables(dataset: Dataset, names: tuple[str, ...]) -> Dataset:
+    """The data with the variables of these names, or in their places where one of both sides has no names."""
+    given = dataset.variables
+    if set(names) <= set(given):
+        return dataset.with_variables(names)
+    unnamed = tuple(f"x{j}" for j in range(len(names)))
+    if len(given) == len(names) and unnamed in (given, names):
+        return dataset
+    raise SettingsError(
+        f"the variables of the data are {', '.join(given)}, those of the system {', '.join(names)}; "
+        "give the same ones"
+    )
+
+
 def _seed(random_state: Any) -> int:
     """A whole number for what scikit-learn allows as random_state."""
     if random_state is None:
@@ -339,7 +349,7 @@ def _seed(random_state: Any) -> int:
     return int(random_state)
 
 
-def _guesses(guess: Any, variables: Sequence[str]) -> tuple[Program, ...]:
+def _guesses(guess: Any, variables: Sequence[str], operators: frozenset[str] | None) -> tuple[Program, ...]:
     """The guessed systems, with the variables in the order of the data."""
     if guess is None:
         return ()
@@ -351,5 +361,11 @@ def _guesses(guess: Any, variables: Sequence[str]) -> tuple[Program, ...]:
                 f"the guess is about {', '.join(system.variables)}, the data about {', '.join(variables)}; "
                 "use the names of the data"
             )
-        programs.append(ODESystem.from_text(system.to_text(), variables).program)
+        program = ODESystem.from_text(system.to_text(), variables).program
+        if operators is not None and (others := program.operators() - operators):
+            raise SettingsError(
+                f"the guess has {', '.join(sorted(others))}, which operators does not allow; add it there, "
+                "or leave it out of the guess"
+            )
+        programs.append(program)
     return tuple(programs)

@@ -71,7 +71,9 @@ def unknown_name(name: str, variables: Sequence[str], constants: Mapping[str, fl
     if constants:
         advice.append(f"constants: {', '.join(constants)}")
     elif not close and name.isidentifier():
-        advice.append(f"if it is a constant, give its value: constants={{{shown!r}: ...}}")
+        advice.append(
+            f"if it is a constant, write its value (or give constants={{{shown!r}: ...}} to from_text)"
+        )
     advice.append(f"functions: {', '.join(FUNCTIONS)}; numbers: pi, e")
     return message, "\n".join(advice)
 

@@ -126,7 +126,11 @@ def summary_figure(
 @styled
 def save(figure: Any, path: str | Path, dpi: int = 160) -> None:
     """Write a figure; the ending of the path says how."""
-    figure.savefig(check_path(path), dpi=dpi, facecolor="white")
+    path = check_path(path)
+    try:
+        figure.savefig(path, dpi=dpi, facecolor="white")
+    except OSError as error:
+        raise SettingsError(f"cannot write {path}: {error.strerror or error}") from None
 
 
 def check_path(path: str | Path) -> Path:
@@ -134,7 +138,7 @@ def check_path(path: str | Path) -> Path:
     path = Path(path)
     if path.suffix.lower() not in ENDINGS:
         raise SettingsError(
-            f"figures cannot be written to {path.name!r}; end the name in {', '.join(ENDINGS)}"
+            f"figures cannot be written to {str(path)!r}; end the name in {', '.join(ENDINGS)}"
         )
     if not path.parent.is_dir():
         raise SettingsError(f"there is no folder {path.parent}; make it first")

@@ -77,8 +77,15 @@ class _Text:
 
     def number(self, value: float) -> _Factor:
         """A number without its sign."""
-        text = short_number(abs(value), self.digits)
+        text = self.shortened(abs(value))
         return _Factor(text, text, number=True)
+
+    def shortened(self, value: float) -> str:
+        """The number with the wanted digits; two more where it would look like 1 and vanish in a product."""
+        text = short_number(value, self.digits)
+        if text == _ONE and self.digits is not None:
+            text = short_number(value, min(17, self.digits + 2))
+        return text
 
     def group(self, text: str) -> str:
         return f"({text})"
@@ -135,7 +142,7 @@ class _Latex(_Text):
         return _Factor(text, text)
 
     def number(self, value: float) -> _Factor:
-        text = short_number(abs(value), self.digits)
+        text = self.shortened(abs(value))
         mantissa, _, exponent = text.partition("e")
         if exponent:
             power = f"10^{{{exponent}}}"

@@ -47,12 +47,30 @@ def saved(data: Path) -> Path:
     return path
 
 
+def test_the_standard_input(data: Path) -> None:
+    arguments = ["fit", "-", "--variables", "x,y", *QUICK]
+    result = CliRunner().invoke(cli.app, arguments, input=data.read_bytes())
+    assert result.exit_code == 0, result.output
+    assert "y' = x - 2*y" in result.stdout
+
+
+def test_what_cannot_be_written_is_an_error(data: Path, tmp_path: Path) -> None:
+    for options in (["--save", tmp_path], ["--plot", tmp_path]):
+        result = invoke("fit", data, "--variables", "x,y", *options)
+        assert result.exit_code == 1
+        assert str(tmp_path) in result.output
+    (tmp_path / "fit.png").mkdir()
+    result = invoke("fit", data, "--variables", "x,y", *QUICK, "--plot", tmp_path / "fit.png")
+    assert result.exit_code == 1
+    assert "cannot write" in result.stderr
+
+
 def test_plain_text_in_a_pipe(data: Path, tmp_path: Path) -> None:
     figure = tmp_path / "fit.png"
     result = invoke("fit", data, "--variables", "x, y", *QUICK, "--plot", figure)
     assert result.exit_code == 0, result.output
     lines = result.stdout.splitlines()
-    assert lines[0] == "60 points of x, y, Time (h) from 0 to 4"
+    assert lines[0] == "60 points of x, y; Time (h) from 0 to 4"
     assert re.fullmatch(r">>>> +0 +\d+ +>0\.9999 +[\d.]+ +\w+ +x' = -x", lines[3])
     assert re.fullmatch(r" +y' = x - 2\*y", lines[4])
     assert re.fullmatch(r"and \d+ more", lines[-1])
@@ -178,7 +196,7 @@ def test_what_goes_wrong_in_simulate(saved: Path, arguments: list[str], message:
 def test_demo(tmp_path: Path) -> None:
     result = invoke("demo", "--out", tmp_path / "demo.png")
     assert result.exit_code == 0, result.output
-    assert "21 points of hare, lynx, year from 1900 to 1920" in result.stdout
+    assert "21 points of hare, lynx; year from 1900 to 1920" in result.stdout
     assert ">>>>" in result.stdout
     assert (tmp_path / "demo.png").read_bytes().startswith(b"\x89PNG")
     assert invoke("demo", "--sample", "x").exit_code == 1

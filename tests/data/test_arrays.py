@@ -38,7 +38,7 @@ def test_an_array_and_its_times() -> None:
     assert (len(dataset), dataset.dimension) == (1, 2)
     np.testing.assert_array_equal(dataset.times[0], T)
     np.testing.assert_array_equal(dataset.states[0], X)
-    assert str(dataset) == "10 points of x0, x1, t from 0 to 9"
+    assert str(dataset) == "10 points of x0, x1; t from 0 to 9"
 
 
 @pytest.mark.parametrize(

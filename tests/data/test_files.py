@@ -180,7 +180,7 @@ def test_any_content_ends_in_a_dataset_or_one_of_our_errors(tmp_path: Path, cont
 
 def test_samples() -> None:
     pelts = sample("hare_lynx")
-    assert str(pelts) == "21 points of hare, lynx, year from 1900 to 1920"
+    assert str(pelts) == "21 points of hare, lynx; year from 1900 to 1920"
     assert pelts.states[0][-1].tolist() == [24.7, 8.6]
     assert sample("pendulum").clock.label == "time (s)"
     assert all(sample(name).notes == () for name in SAMPLES)

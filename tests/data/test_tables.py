@@ -76,6 +76,29 @@ def test_dates_in_the_index() -> None:
     assert from_arrays(FRAME["x"].set_axis(dates)).variables == ("x",)
 
 
+def test_dates_in_a_first_column_of_any_name() -> None:
+    dates = pd.date_range("2023-01-01", periods=len(T)).strftime("%d.%m.%Y")
+    dataset = from_frame(
+        FRAME.assign(x=T).pipe(lambda f: f.assign(Datum=dates)[["Datum", "x"]]), guess_first_column=True
+    )
+    assert dataset.clock.label == "days since 2023-01-01"
+    np.testing.assert_array_equal(dataset.times[0], np.arange(len(T)))
+
+
+@pytest.mark.parametrize("name", ["sample_id", "Patient", "run", "Batch ID"])
+def test_names_of_trajectories(name: str) -> None:
+    frame = pd.concat([with_time("t"), with_time("t")]).assign(**{name: ["a"] * len(T) + ["b"] * len(T)})
+    assert from_frame(frame).labels == ("a", "b")
+
+
+def test_codes_for_missing_values_are_noticed() -> None:
+    x = np.where(np.arange(len(T)) % 3 == 1, -999.0, np.sin(T))
+    assert any("x is -999 at" in note for note in from_frame(pd.DataFrame({"t": T, "x": x})).notes)
+    for harmless in (np.sin(T), 999.0 - T, np.full(len(T), 999.0)):
+        notes = from_frame(pd.DataFrame({"t": T, "x": harmless})).notes
+        assert not any("missing value" in note for note in notes)
+
+
 def test_dates_spread_over_columns() -> None:
     dates = pd.date_range("2020-01-01", periods=10, freq="MS")
     dataset = from_frame(FRAME.assign(Year=dates.year, month=dates.month))

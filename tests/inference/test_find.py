@@ -12,9 +12,11 @@ import pytest
 
 from odefinder.data import Dataset, from_arrays
 from odefinder.inference import find as module
-from odefinder.inference.find import CUT_SHORT, Finding, find
+from odefinder.inference.find import CUT_SHORT, Explanation, Finding, _remarks, find
+from odefinder.inference.observations import Observations
 from odefinder.inference.search import Search
 from odefinder.network.onnx_runtime import OnnxRuntime, OnnxSequences
+from odefinder.system import ODESystem
 
 T = np.linspace(0.0, 6.0, 60)
 DECAY: Dataset = from_arrays(np.exp(-T), T)
@@ -118,3 +120,19 @@ def test_r2_by_hand() -> None:
     assert module.variance_weighted_r2(observed, np.full((3, 2), np.nan)) == -np.inf
     assert module.variance_weighted_r2(np.ones((3, 1)), np.ones((3, 1))) == 1.0
     assert module.variance_weighted_r2(np.ones((3, 1)), np.zeros((3, 1))) == 0.0
+
+
+def test_a_note_on_smooth_data_that_are_not_explained() -> None:
+    """A force that depends on time, without a trace of noise: no system in x alone follows it."""
+    beating = from_arrays(np.sin(2.0 * T) + 0.6 * np.sin(3.3 * T), T)
+    assert any("smoother" in note or "badly" in note for note in find(beating, Finding(network=False)).notes)
+    assert not any("smoother" in note for note in find(DECAY, Finding(network=False)).notes)
+
+
+def test_the_note_on_smooth_data_needs_little_noise() -> None:
+    data = Observations.joined([T], [np.sin(T)[:, None]])
+    system = ODESystem.from_text("x' = 0*x")
+    for noise, expected in ((0.01, True), (0.4, False)):
+        fair = Explanation(system, np.zeros((1, 1)), 0.8, 0.0, 1.0, "sparse")
+        notes = _remarks([fair], data, np.array([noise]))
+        assert any("smoother" in note for note in notes) == expected

@@ -36,6 +36,13 @@ def test_without_proposals() -> None:
     assert best.source == "sparse"
 
 
+def test_without_any_time_there_is_a_linear_system() -> None:
+    data = observations(program_of(["1.1*x - 0.4*x*y", "-0.9*y + 0.3*x*y"]), [[3.0, 2.0]])
+    (only,) = Search(data, estimate_states(data), deadline=Deadline(0.0)).run([])
+    assert only.source == "sparse"
+    assert only.fit.program.operators() <= {"add", "mul"}
+
+
 def test_under_noise_equations_with_many_votes_are_combined() -> None:
     data = observations(PENDULUM, STARTS, sigma=0.05)
     halves = [program_of(["y", "0.5*x"]), program_of(["0.1*x*y", "-1.7*sin(x) - 0.2*y"])]

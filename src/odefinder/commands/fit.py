@@ -17,7 +17,9 @@ Names = Annotated[
 
 
 def fit(
-    file: Annotated[Path, typer.Argument(help="CSV, TSV, Parquet, NPZ, NPY or JSON, one row a point.")],
+    file: Annotated[
+        Path, typer.Argument(help="CSV, TSV, Parquet, NPZ, NPY or JSON, one row a point; - for CSV on stdin.")
+    ],
     time: Annotated[
         str | None, typer.Option(help="The column of the times; by default found by its name.")
     ] = None,
@@ -56,6 +58,8 @@ def fit(
             check_path(plot)  # before the work, not after it
         if save is not None and not save.parent.is_dir():
             raise SettingsError(f"there is no folder {save.parent}; make it first")
+        if save is not None and save.is_dir():
+            raise SettingsError(f"{save} is a folder; give the path of a file")
         names = None if variables is None else [name.strip() for name in variables.split(",")]
         model = ODEFormer(
             time_budget=budget, random_state=seed, operators=operators, guess=guess,

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -57,7 +57,7 @@ class Dataset:
         first, last = min(t[0] for t in self.times), max(t[-1] for t in self.times)
         several = f" in {len(self)} trajectories" if len(self) > 1 else ""
         return (
-            f"{sum(map(len, self.times))} points of {', '.join(self.variables)}{several}, "
+            f"{sum(map(len, self.times))} points of {', '.join(self.variables)}{several}; "
             f"{self.clock.label} from {first:g} to {last:g}"
         )
 
@@ -72,6 +72,16 @@ class Dataset:
     def dimension(self) -> int:
         """The number of variables."""
         return len(self.variables)
+
+    def with_variables(self, names: Sequence[str]) -> Dataset:
+        """The same data with these variables, in this order."""
+        order = [self.variables.index(name) for name in names]
+        return replace(
+            self,
+            states=tuple(states[:, order] for states in self.states),
+            variables=tuple(names),
+            titles=tuple(self.titles[j] for j in order),
+        )
 
     def trajectories(self) -> Iterator[tuple[Floats, Floats]]:
         """Times (n,) and states (n, D) of each trajectory."""

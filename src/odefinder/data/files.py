@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import re
+import sys
 import zipfile
 from collections.abc import Sequence
 from importlib.resources import files
@@ -20,6 +21,7 @@ from odefinder.data.names import read_time_title
 from odefinder.data.tables import from_frame
 from odefinder.errors import DataError, MissingExtraError
 
+STDIN = Path("-")
 SAMPLES = ("hare_lynx", "pendulum")
 _TEXT_ENDINGS = {".csv", ".tsv", ".txt", ".dat", ".asc", ".tab", ""}
 _MISSING = {"", "na", "n/a", "nan", "null", "none", "-", "--", "?", ".", "missing", "#n/a", "<na>", "nat"}
@@ -35,13 +37,14 @@ def read(
 ) -> Dataset:
     """The data of a file with one row a point.
 
-    `time` is the column of the times, `trajectory` one that tells trajectories apart, `variables` are the
-    columns to use; all are found by name where they are not given.
+    The path "-" is the standard input, a text table.  `time` is the column of the times, `trajectory` one
+    that tells trajectories apart, `variables` are the columns to use; all are found by name where they are
+    not given.
     """
     path = Path(path)
     if path.is_dir():
         raise DataError(f"{path} is a folder; give the path of a file")
-    if not path.is_file():
+    if not path.exists() and path != STDIN:
         raise DataError(f"there is no file {path}; check the path (now in {Path.cwd()})")
     try:
         content = _load(path)
@@ -71,6 +74,8 @@ def sample_path(name: str) -> Path:
 
 def _load(path: Path) -> pd.DataFrame | tuple[Any, Any]:
     """A table, or arrays X and t."""
+    if path == STDIN:
+        return _table_of_text(_decoded(sys.stdin.buffer.read()))
     ending = path.suffix.lower()
     if ending in _TEXT_ENDINGS:
         return _table_of_text(_decoded(path.read_bytes()))

@@ -21,7 +21,7 @@ _UNITS = {
 }  # fmt: skip
 _TRAJECTORY_NAMES = {
     "trajectory", "trajectories", "traj", "run", "runs", "id", "experiment", "exp", "series", "replicate",
-    "rep", "subject", "trial", "trajectory_id", "traj_id", "run_id", "experiment_id", "subject_id",
+    "rep", "subject", "trial", "patient", "animal", "sample", "batch",
 }  # fmt: skip
 _ROW_NUMBER_NAMES = {"", "index", "id", "row", "#", "no", "nr", "row_number"}
 
@@ -49,7 +49,8 @@ def read_time_title(title: str) -> tuple[int | None, str, str]:
 
 def names_a_trajectory(title: str) -> bool:
     """Whether a column of this name may number the trajectories."""
-    return re.sub(r"[\s\-.]+", "_", title.strip().lower()) in _TRAJECTORY_NAMES
+    name = re.sub(r"[\s\-.]+", "_", title.strip().lower())
+    return name in _TRAJECTORY_NAMES or name.endswith("_id")
 
 
 def names_a_row_number(title: str) -> bool:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from odefinder.data.clock import read_times
 from odefinder.data.dataset import Dataset, Floats
 from odefinder.data.names import names_a_row_number, names_a_trajectory, read_time_title
 from odefinder.data.validation import LEAVE_OUT, MIN_POINTS, RawTrajectory, assemble
@@ -223,8 +224,8 @@ def _increases(column: pd.Series, labels: pd.Series | None) -> bool:
     """Whether the column increases, within every trajectory."""
     if not pd.api.types.is_numeric_dtype(column.dtype):
         try:
-            numbers = pd.to_datetime(column, format="ISO8601", utc=True)
-        except (TypeError, ValueError, OverflowError):
+            numbers = pd.Series(read_times(column, str(column.name))[0], column.index)
+        except DataError:
             return False
     else:
         numbers = column

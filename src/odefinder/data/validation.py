@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -214,12 +215,28 @@ def _remarks(states: Sequence[Floats], names: Sequence[str]) -> list[str]:
             notes.append(f"The first value of {name} is missing: it will be estimated.")
         if all(np.nanmin(x[:, j]) == np.nanmax(x[:, j]) for x in states):
             notes.append(f"{name} never changes: expect {name}' = 0.")
+        if code := _code_for_missing(values[:, j]):
+            notes.append(
+                f"{name} is {code:g} at {int((values[:, j] == code).sum())} points: if that stands for a "
+                "missing value, leave the cells empty."
+            )
     if len(names) > MAX_NETWORK_DIMENSION:
         notes.append(
             f"There are {len(names)} variables; the network knows up to {MAX_NETWORK_DIMENSION} and is "
             "skipped, the other methods are used."
         )
     return notes
+
+
+def _code_for_missing(column: Floats) -> float | None:
+    """A value such as -999 that occurs several times, far from all others."""
+    known = column[~np.isnan(column)]
+    farthest = known[np.argmax(np.abs(known))]
+    others = np.abs(known[known != farthest])
+    looks_like_it = bool(re.fullmatch(r"-?9{2,}([.]9+)?", f"{farthest:g}"))
+    if looks_like_it and len(known) - len(others) > 1 and len(others) and 5.0 * others.max() < abs(farthest):
+        return float(farthest)
+    return None
 
 
 def _counted(number: int, noun: str) -> str:

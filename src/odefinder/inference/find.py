@@ -38,7 +38,8 @@ MAX_POINTS = 5000  # that a fit reads: more cost time without adding much
 DECODING_SHARE = 0.5  # of the time budget that decoding may take: systems must be fitted, too
 ROUNDED = 5  # systems of a result whose constants are rounded
 ALIKE = 0.1  # weight, relative to the best, from which another system explains the data as well
-POOR = 0.5  # R2 below which a note says so
+POOR, GOOD = 0.5, 0.95  # R2 below which a note says so; above which none asks for more
+UNEXPLAINED = 20.0  # times the variance of the noise is left: the system misses what the data show clearly
 PREPARING = "preparing (the first run on a machine compiles, about a minute)"
 DECODING, SEARCHING = "the network proposes systems", "searching"
 CUT_SHORT = "The network was interrupted: it proposed fewer systems than it would have."
@@ -119,7 +120,8 @@ def _found(dataset: Dataset, how: Finding, report: Callable[[str], None]) -> Out
     explanations = _explanations(search, dataset.variables, scaling, original)
     if not explanations:
         raise NoSystemError(_why_nothing(deadline, how))
-    return Outcome(explanations, estimate.noise * scaling.factors, notes + _remarks(explanations, original))
+    noise = estimate.noise * scaling.factors
+    return Outcome(explanations, noise, notes + _remarks(explanations, original, noise))
 
 
 def _proposals(
@@ -251,8 +253,8 @@ def variance_weighted_r2(observed: Floats, predicted: Floats) -> float:
     return 1.0 - residual / spread
 
 
-def _remarks(explanations: Sequence[Explanation], data: Observations) -> list[str]:
-    """What the user should know before trusting the result; data: in the user's units."""
+def _remarks(explanations: Sequence[Explanation], data: Observations, noise: Floats) -> list[str]:
+    """What the user should know before trusting the result; data and noise (D,): in the user's units."""
     notes = []
     best = explanations[0]
     alike = sum(one.weight >= ALIKE * best.weight for one in explanations)
@@ -267,12 +269,22 @@ def _remarks(explanations: Sequence[Explanation], data: Observations) -> list[st
             f"The chosen system describes the data badly ({share}). Perhaps there is no autonomous ODE in "
             "these variables, the noise is too large, or the points are too few."
         )
+    elif best.r2 < GOOD and 1.0 - best.r2 > UNEXPLAINED * _noise_share(data, noise):
+        notes.append(
+            f"The data are smoother than the chosen system explains (R2 = {best.r2:.2f}): perhaps a variable "
+            "is missing, or something depends on the time itself, such as a force from outside."
+        )
     elif runs_away(best.system.program, best.starts, data):
         notes.append(
             "From half or twice the initial values the chosen system runs away within the time of the data: "
             "do not trust it outside of them before you have seen such a trajectory."
         )
     return notes
+
+
+def _noise_share(data: Observations, noise: Floats) -> float:
+    """The share of the variance that is noise: what even the true system does not explain."""
+    return float((noise**2).sum() / max((np.nanvar(data.states, axis=0)).sum(), 1e-300))
 
 
 def _why_nothing(deadline: Deadline, how: Finding) -> str:
@@ -330,4 +342,4 @@ def prepare() -> None:
         )
         search.run([])
         original = Observations.joined(dataset.times, dataset.states)
-        _remarks(_explanations(search, dataset.variables, scaling, original), original)
+        _remarks(_explanations(search, dataset.variables, scaling, original), original, estimate.noise)

@@ -118,6 +118,12 @@ def equation(features: Sequence[Feature], coefficients: Sequence[float] | Floats
     return Program(np.array(ops, np.int8), np.array(values, np.float64))
 
 
+def linear_equation(dimension: int) -> Program:
+    """A constant and a multiple of every variable, all yet to be fitted."""
+    features = list(monomials(dimension, 1))
+    return equation(features, np.full(len(features), 0.1))
+
+
 # ---------------------------------------------------------------- features
 
 

@@ -21,7 +21,8 @@ import numpy as np
 from odefinder.canonical import canonical, structure
 from odefinder.errors import ExpressionError
 from odefinder.inference.horizon import fit_growing, fit_segments, segments
-from odefinder.inference.integral import ComponentFit, match_component
+from odefinder.inference.integral import ComponentFit, match_component, match_system
+from odefinder.inference.library import linear_equation
 from odefinder.inference.moves import altered, larger, smaller
 from odefinder.inference.observations import Floats, Observations
 from odefinder.inference.refine import Fit, fit_constants
@@ -167,6 +168,8 @@ class Search:
         for _ in range(settings.noisy_rounds if noisy else settings.rounds):
             if self.deadline.over or not self.search_around():
                 break
+        if settings.sparse and not self.deadline.stopped and not self.ranked():
+            self._fit_linear()
         return self.ranked()
 
     def fit_whole(self, proposals: Sequence[Program], source: str) -> None:
@@ -215,6 +218,12 @@ class Search:
         ):
             for fit in filter(lambda fit: self._allowed(fit.program), front):
                 self._keep(component, fit, "sparse")
+
+    def _fit_linear(self) -> None:
+        """A linear system, where there is no other: for lack of time, or because none could be integrated."""
+        dimension = self.data.dimension
+        linear = concatenate([linear_equation(dimension)] * dimension)
+        self._fit(match_system(linear, self.data, self.estimate), "sparse")
 
     def combine(self, votes: bool = True) -> bool:
         """Put the best equations together and fit the systems; whether the best one is better than before.
