@@ -59,7 +59,7 @@ def test_finds_a_known_system(fitted: ODEFormer) -> None:
     with pytest.raises(SettingsError, match="the variables of the data are a, y, those of the system x, y"):
         fitted.score(frame.rename(columns={"x": "a"}))
     np.testing.assert_allclose(fitted.simulate(), X, rtol=1e-2)
-    np.testing.assert_allclose(fitted.simulate([2.0, 1.5], T), other, rtol=1e-2)
+    np.testing.assert_allclose(fitted.simulate({"y": 1.5, "x": 2.0}, T), other, rtol=1e-2)
 
 
 def test_the_table_of_systems(fitted: ODEFormer) -> None:

@@ -298,3 +298,12 @@ def test_damaged_files(tmp_path: Path, content: bytes) -> None:
         ODESystem.load(path)
     with pytest.raises(FileNotFoundError):
         ODESystem.load(tmp_path / "missing.json")
+
+
+def test_initial_values_by_name() -> None:
+    x, y = SYSTEM.variables
+    np.testing.assert_array_equal(
+        SYSTEM.simulate({y: 0.5, x: 1.0}, [0.0, 1.0]), SYSTEM.simulate([1.0, 0.5], [0.0, 1.0])
+    )
+    with pytest.raises(DataError, match="x0 names z; give each of"):
+        SYSTEM.simulate({"z": 1.0}, [0.0, 1.0])

@@ -5,7 +5,7 @@ It validates what it is given, hands it to `inference.find`, and keeps what came
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from numbers import Integral, Real
 from pathlib import Path
 from typing import Any
@@ -207,7 +207,9 @@ class ODEFormer(BaseEstimator):
         self.system_, self.starts_ = explanations[row].system, explanations[row].starts
         return self
 
-    def simulate(self, x0: ArrayLike | None = None, t: ArrayLike | None = None) -> Floats:
+    def simulate(
+        self, x0: ArrayLike | Mapping[str, float] | None = None, t: ArrayLike | None = None
+    ) -> Floats:
         """The trajectory (points, variables) of the chosen system at the times t, from x0 at t[0].
 
         Without x0 and t they are those of the first observed trajectory.

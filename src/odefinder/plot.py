@@ -148,15 +148,20 @@ def check_path(path: str | Path) -> Path:
 # ---------------------------------------------------------------------------------------- parts
 
 
+def _opacity(dataset: Dataset) -> float:
+    """How opaque observed points are: very many must not hide the line."""
+    return float(np.clip(200.0 / sum(map(len, dataset.times)), 0.05, 0.5))
+
+
 def _draw_panels(figure: Any, dataset: Dataset, simulated: Sequence[_Simulated]) -> None:
     """One panel a variable over a common time axis."""
     shown = min(dataset.dimension, MAX_PANELS)
     panels = np.atleast_1d(figure.subplots(shown, 1, sharex=True))
-    colour = _colours(dataset)
+    colour, opacity = _colours(dataset), _opacity(dataset)
     for j, axes in enumerate(panels):
         for k, (times, states) in enumerate(dataset.trajectories()):
             size = 3.6 if len(times) < 150 else 2.4
-            axes.plot(times, states[:, j], "o", color=colour(k, j), markersize=size, alpha=0.5,
+            axes.plot(times, states[:, j], "o", color=colour(k, j), markersize=size, alpha=opacity,
                       markeredgewidth=0)  # fmt: skip
         for k, run in enumerate(simulated):
             axes.plot(run.times, run.states[:, j], color=colour(k, j), linewidth=1.5)
@@ -223,8 +228,9 @@ def _draw_portrait(
     set_limits(axes.set_ylim, states[:, j], [run.states[:, j] for run in simulated])
     if system is not None and dataset.dimension == 2:
         _draw_flow(axes, system)
+    opacity = _opacity(dataset)
     for k, observed in enumerate(dataset.states):
-        axes.plot(observed[:, i], observed[:, j], "o", color=colour(k, 0), markersize=2.8, alpha=0.45,
+        axes.plot(observed[:, i], observed[:, j], "o", color=colour(k, 0), markersize=2.8, alpha=opacity,
                   markeredgewidth=0)  # fmt: skip
     for k, run in enumerate(simulated):
         axes.plot(run.states[:, i], run.states[:, j], color=colour(k, 0), linewidth=1.5)

@@ -163,14 +163,14 @@ class ODESystem:
 
     def simulate(
         self,
-        x0: ArrayLike,
+        x0: ArrayLike | Mapping[str, float],
         t: ArrayLike,
         *,
         rtol: float = 1e-8,
         atol: float = 1e-10,
         max_steps: int = 100_000,
     ) -> NDArray[np.float64]:
-        """The trajectory (N, D) at the times t, from x0 at t[0].
+        """The trajectory (N, D) at the times t, from x0 at t[0]: values in order, or {"x": 1.0, "y": 0.5}.
 
         Where the solution does not exist the rows are NaN, and a `SimulationWarning` says why.  A stiff
         system is handed to an implicit method, with a `StiffnessWarning`.
@@ -202,7 +202,12 @@ class ODESystem:
             warnings.warn(SimulationWarning(message), stacklevel=2)
         return x
 
-    def _initial_values(self, x0: ArrayLike) -> NDArray[np.float64]:
+    def _initial_values(self, x0: ArrayLike | Mapping[str, float]) -> NDArray[np.float64]:
+        if isinstance(x0, Mapping):
+            if set(x0) != set(self.variables):
+                given = ", ".join(map(str, x0)) or "nothing"
+                raise DataError(f"x0 names {given}; give each of {', '.join(self.variables)}")
+            x0 = [x0[name] for name in self.variables]
         start = np.atleast_1d(_numbers(x0, "x0"))
         if start.shape != (self.dimension,):
             raise DataError(

@@ -49,9 +49,7 @@ def fit(
 ) -> None:
     """Find the differential equations behind the trajectories in a file."""
     with plain_errors():
-        from odefinder.commands.output import as_json, print_result
         from odefinder.data import read
-        from odefinder.estimator import ODEFormer
         from odefinder.plot import check_path
 
         if plot is not None:
@@ -61,11 +59,16 @@ def fit(
         if save is not None and save.is_dir():
             raise SettingsError(f"{save} is a folder; give the path of a file")
         names = None if variables is None else [name.strip() for name in variables.split(",")]
+        dataset = read(file, time, trajectory, names)
+        # After what may be wrong with the file: these take a second.
+        from odefinder.commands.output import as_json, print_result
+        from odefinder.estimator import ODEFormer
+
         model = ODEFormer(
             time_budget=budget, random_state=seed, operators=operators, guess=guess,
             network=network, sparse=sparse, progress=sys.stderr.isatty(),
         )  # fmt: skip
-        model.fit(read(file, time, trajectory, names))
+        model.fit(dataset)
         if json:
             typer.echo(as_json(model))
         else:
