@@ -78,9 +78,7 @@ def test_dates_in_the_index() -> None:
 
 def test_dates_in_a_first_column_of_any_name() -> None:
     dates = pd.date_range("2023-01-01", periods=len(T)).strftime("%d.%m.%Y")
-    dataset = from_frame(
-        FRAME.assign(x=T).pipe(lambda f: f.assign(Datum=dates)[["Datum", "x"]]), guess_first_column=True
-    )
+    dataset = from_frame(pd.DataFrame({"Datum": dates, "x": T}), guess_first_column=True)
     assert dataset.clock.label == "days since 2023-01-01"
     np.testing.assert_array_equal(dataset.times[0], np.arange(len(T)))
 

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from odefinder.canonical import skeleton
+from odefinder.inference.deadline import Deadline
 from odefinder.inference.observations import Floats, Observations
-from odefinder.inference.search import Deadline, Found, Search, SearchSettings
+from odefinder.inference.search import Found, Search, SearchSettings
 from odefinder.inference.states import estimate_states
 from odefinder.program import Program, concatenate
 from odefinder.scaling import fit_scaling

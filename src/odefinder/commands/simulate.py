@@ -60,16 +60,17 @@ def simulate(
         typer.echo(f"Wrote {points} points to {out}.", err=True)
 
 
-def _initial_values(text: str, system: ODESystem) -> list[float]:
+def _initial_values(text: str, system: ODESystem) -> list[float] | dict[str, float]:
     """`30,4` in the order of the variables, or `lynx=4,hare=30`."""
     names = system.variables
+    values: list[float] | dict[str, float]
     pairs = [part.partition("=") for part in text.split(",")]
     try:
         if not any(equals for _, equals, _ in pairs):
             values = [float(number) for number, _, _ in pairs]
         else:
             by_name = {name.strip(): float(number) for name, _, number in pairs}
-            values = [by_name.pop(name) for name in names] if set(by_name) == set(names) else []
+            values = by_name if set(by_name) == set(names) else {}
     except ValueError:
         values = []
     if len(values) != len(names):

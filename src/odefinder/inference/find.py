@@ -19,11 +19,12 @@ from odefinder.canonical import canonical
 from odefinder.data.dataset import Dataset, Floats
 from odefinder.data.validation import MIN_POINTS
 from odefinder.errors import ExpressionError, NoSystemError
+from odefinder.inference.deadline import Deadline
 from odefinder.inference.decode import Candidate, Decoding, Reading, decode, program_log_probabilities
 from odefinder.inference.observations import Observations
 from odefinder.inference.refine import Fit
 from odefinder.inference.rounding import round_constants
-from odefinder.inference.search import Deadline, Found, Search, SearchSettings
+from odefinder.inference.search import Found, Search, SearchSettings
 from odefinder.inference.select import relative_weights, runs_away
 from odefinder.inference.states import StateEstimate, estimate_states
 from odefinder.integrate import integrate

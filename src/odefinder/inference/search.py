@@ -8,11 +8,10 @@ Under noise this is repeated with the best system's own trajectory as the state 
 
 from __future__ import annotations
 
-import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from heapq import nsmallest
 from itertools import compress, islice
 
@@ -20,6 +19,7 @@ import numpy as np
 
 from odefinder.canonical import canonical, structure
 from odefinder.errors import ExpressionError
+from odefinder.inference.deadline import Deadline
 from odefinder.inference.horizon import fit_growing, fit_segments, segments
 from odefinder.inference.integral import ComponentFit, match_component, match_system
 from odefinder.inference.library import linear_equation
@@ -68,20 +68,6 @@ class Found:
     source: str
     criterion: float  # smaller is better
     from_smoothed: float | None = None  # error from smoothed initial values, under noise
-
-
-@dataclass
-class Deadline:
-    """A budget of time, and whether the user has had enough."""
-
-    seconds: float
-    begin: float = field(default_factory=time.perf_counter)
-    stopped: bool = False
-
-    @property
-    def over(self) -> bool:
-        """Whether to come to an end."""
-        return self.stopped or time.perf_counter() - self.begin > self.seconds
 
 
 class Search:

@@ -110,8 +110,8 @@ class Builder:
         """Heads (a, b, H, W / H) as columns (a, H, W / H, b)."""
         return self.add("Transpose", x, perm=[0, 2, 3, 1], output=output)
 
-    def values(self, x: str, shape: str, output: str | None = None) -> str:
-        """Values (a, H, b, W / H), where `shape` is (a, b, H, W / H)."""
+    def heads(self, x: str, shape: str, output: str | None = None) -> str:
+        """Rows (a * b, W) as (a, H, b, W / H), where `shape` is (a, b, H, W / H)."""
         return self.rows(self.add("Reshape", x, shape), output)
 
     def keys(self, x: str, shape: str) -> str:
@@ -122,9 +122,7 @@ class Builder:
         """Normalised queries (a, H, b, W / H), times the sharpness of each head and 1 / sqrt(W / H)."""
         gain = self.add("Reshape", self.weight(name + ".gain"), self.constant([1, -1, 1, 1], np.int64))
         sharpness = self.add("Mul", gain, self.constant(3.0 / math.sqrt(self.head_width)))
-        return self.add(
-            "Mul", self.norm(self.rows(self.add("Reshape", x, shape)), self.head_width), sharpness
-        )
+        return self.add("Mul", self.norm(self.heads(x, shape), self.head_width), sharpness)
 
     def joined(self, x: str) -> str:
         """Heads (a, H, b, W / H) back as rows (a * b, W)."""
@@ -206,7 +204,7 @@ def encoder_graph(settings: NetworkSettings, weights: Weights) -> ModelProto:
         scores = graph.add(
             "MatMul", graph.query(parts[0], shape, name), graph.columns(graph.keys(parts[1], shape))
         )
-        values = graph.values(parts[2], shape)
+        values = graph.heads(parts[2], shape)
         mixed = graph.joined(graph.add("MatMul", graph.add("Softmax", scores, axis=-1), values))
         x = graph.add("Add", x, *graph.linear(mixed, name + ".output.weight"))
         x = graph.feed_forward(x, f"encoder.{i}.feed_forward")
@@ -216,7 +214,7 @@ def encoder_graph(settings: NetworkSettings, weights: Weights) -> ModelProto:
         name = f"decoder.{i}.cross"
         key, value = graph.linear(memory, name + ".key.weight", name + ".value.weight")
         keys = graph.columns(graph.keys(key, shape), f"key.{i}")
-        outputs += [keys, graph.values(value, shape, f"value.{i}")]
+        outputs += [keys, graph.heads(value, shape, f"value.{i}")]
     return graph.model({"points": read, "trajectory": ("int64", ["B", "P"])}, outputs)
 
 
@@ -266,7 +264,7 @@ def decoder_graph(settings: NetworkSettings, weights: Weights) -> ModelProto:
         )
         query = graph.query(parts[0], own, name)
         keys = graph.keys(parts[1], own)
-        values = graph.values(parts[2], own, f"new_value.{i}")
+        values = graph.heads(parts[2], own, f"new_value.{i}")
         new += [graph.rows(keys, f"new_key.{i}"), values]
         past = f"past_key.{i}", f"past_value.{i}"
         mixed = graph.joined(_attended(graph, query, graph.columns(keys), values, *past))

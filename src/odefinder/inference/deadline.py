@@ -1,0 +1,20 @@
+"""When a fit has to come to an end."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+
+
+@dataclass
+class Deadline:
+    """A budget of time, and whether the user has had enough."""
+
+    seconds: float
+    begin: float = field(default_factory=time.perf_counter)
+    stopped: bool = False
+
+    @property
+    def over(self) -> bool:
+        """Whether to come to an end."""
+        return self.stopped or time.perf_counter() - self.begin > self.seconds
