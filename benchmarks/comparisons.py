@@ -3,7 +3,7 @@
     python benchmarks/comparisons.py --out runs/comparisons --examples 1500000 [--only base tokens] [--jobs 3]
 
 Every variant trains a small network on the same number of examples; the figures are those of
-`odefinder.training.validation` on the synthetic validation set and, for the record, on ODEBench.
+`odefinder.bench.validation` on the synthetic validation set and, for the record, on ODEBench.
 A variant that has its result already is skipped, one that was stopped goes on from its checkpoint, so the
 command can be repeated after a kill.
 """
@@ -74,9 +74,9 @@ def run_variant(name: str, folder: Path, examples: int, cases: int, threads: int
 
     from odefinder.bench import odebench
     from odefinder.bench.cases import bench_cases, synthetic_cases
+    from odefinder.bench.validation import by_group, summary, validate
     from odefinder.network.model import count_parameters
     from odefinder.training.loop import Run
-    from odefinder.training.validation import by_group, summary, validate
 
     settings = replace(register(name), threads=threads)
     run = Run(folder / name, settings, resume=True)

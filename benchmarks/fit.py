@@ -30,13 +30,13 @@ import numpy as np
 
 from odefinder.bench import odebench
 from odefinder.bench.cases import synthetic_cases
-from odefinder.corruption import corrupt
 from odefinder.data import from_arrays
+from odefinder.data.corruption import corrupt
 from odefinder.errors import OdefinderError
 from odefinder.inference import find as finding
-from odefinder.inference import search as searching
+from odefinder.inference.choose import search as searching
 from odefinder.inference.find import Finding, find
-from odefinder.integrate import Status, integrate
+from odefinder.numerics.integrate import Status, integrate
 
 SEED = 16_180_339  # of the systems: not those that anything was tuned on
 SIGMAS = (0.0, 0.05)

@@ -18,10 +18,11 @@ from pathlib import Path
 
 import numpy as np
 
-from odefinder.prior.examples import ACCEPTED, EXAMPLE, MAX_TOKENS, new_counts
+from odefinder.language.tokens import Vocabulary
+from odefinder.limits.sizes import MAX_TOKENS
+from odefinder.prior.examples import ACCEPTED, EXAMPLE, new_counts
 from odefinder.prior.presets import prior_preset
 from odefinder.prior.sampler import fill
-from odefinder.tokens import Vocabulary
 
 sys.path.insert(0, str(Path(__file__).parent))
 from reference_generator import examples as reference_examples

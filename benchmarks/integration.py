@@ -28,8 +28,9 @@ from numpy.typing import NDArray
 from scipy.integrate import solve_ivp
 
 from odefinder.bench import BenchSystem, odebench
-from odefinder.evaluate import evaluate
-from odefinder.integrate import (
+from odefinder.expressions.program import Program
+from odefinder.numerics.evaluate import evaluate
+from odefinder.numerics.integrate import (
     Status,
     integrate,
     sensitivity_workspace,
@@ -37,7 +38,6 @@ from odefinder.integrate import (
     solve_with_sensitivities,
     workspace,
 )
-from odefinder.program import Program
 
 TIMES = np.linspace(0.0, 10.0, 150)
 TARGETS = (1e-3, 1e-6)

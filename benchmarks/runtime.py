@@ -21,11 +21,12 @@ import torch
 
 from odefinder.bench import odebench
 from odefinder.bench.cases import Case, bench_cases
-from odefinder.inference.decode import Decoding, log_probabilities, network_points, sample
+from odefinder.inference.propose.decode import Decoding, log_probabilities, network_points, sample
+from odefinder.language.tokens import BOS, Vocabulary
 from odefinder.network.checkpoint import load_network, save_weights
 from odefinder.network.export import agreement
-from odefinder.network.runtime import Runtime, load_runtime
-from odefinder.tokens import BOS, Vocabulary
+from odefinder.network.loading import load_runtime
+from odefinder.network.runtime import Runtime
 
 SYSTEMS = (5, 30, 55)  # of ODEBench, one each of 1-D, 2-D, 3-D
 STEPS = 40

@@ -23,14 +23,14 @@ import numpy as np
 from odefinder.bench import odebench
 from odefinder.bench.cases import Case, bench_cases, synthetic_cases
 from odefinder.bench.metrics import GOOD, trajectory_r2
-from odefinder.canonical import skeleton
-from odefinder.corruption import corrupt
-from odefinder.inference.horizon import fit_growing
-from odefinder.inference.observations import Observations
-from odefinder.inference.refine import Fit, fit_constants
-from odefinder.inference.select import best_fit
-from odefinder.inference.sparse import combinations, propose
-from odefinder.inference.states import estimate_states, states_of_model
+from odefinder.data.corruption import corrupt
+from odefinder.data.observations import Observations
+from odefinder.expressions.canonical import skeleton
+from odefinder.inference.choose.criterion import best_fit
+from odefinder.inference.fit.horizon import fit_growing
+from odefinder.inference.fit.refine import Fit, fit_constants
+from odefinder.inference.fit.states import estimate_states, states_of_model
+from odefinder.inference.propose.sparse import combinations, propose
 
 SYSTEMS = 12  # combinations whose constants are fitted
 ROUGH = 1e-3  # error of the state estimate, relative to the signal, above which a second pass may help

@@ -15,13 +15,13 @@ from dataclasses import replace
 import numpy as np
 
 from odefinder.bench.cases import Case, synthetic_cases
-from odefinder.corruption import corrupt
-from odefinder.inference.observations import Observations
-from odefinder.integrate import Status, integrate
-from odefinder.network.runtime import load_runtime
+from odefinder.bench.validation import summary, validate
+from odefinder.data.corruption import corrupt
+from odefinder.data.observations import Observations
+from odefinder.data.units import fit_scaling
+from odefinder.network.loading import load_runtime
+from odefinder.numerics.integrate import Status, integrate
 from odefinder.prior.presets import prior_preset
-from odefinder.scaling import fit_scaling
-from odefinder.training.validation import summary, validate
 
 COUNTS = (1, 2, 4)
 SEED = 27_182_818

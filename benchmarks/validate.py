@@ -2,7 +2,7 @@
 
     python benchmarks/validate.py runs/default/checkpoint.safetensors [--cases 50] [--out FOLDER]
 
-Prints the figures of `odefinder.training.validation` on the synthetic validation set (by dimension, noise and
+Prints the figures of `odefinder.bench.validation` on the synthetic validation set (by dimension, noise and
 number of trajectories) and on ODEBench, clean and with sigma 0.05, rho 0.5; and writes them as JSON, a file
 for each, named as the weights.
 """
@@ -16,9 +16,9 @@ from pathlib import Path
 
 from odefinder.bench import odebench
 from odefinder.bench.cases import bench_cases, synthetic_cases
+from odefinder.bench.validation import Outcome, by_group, summary, validate
 from odefinder.network.checkpoint import read
-from odefinder.network.runtime import load_runtime
-from odefinder.training.validation import Outcome, by_group, summary, validate
+from odefinder.network.loading import load_runtime
 
 
 def figures(outcomes: list[Outcome], *, parts: tuple[int, ...]) -> dict[str, object]:

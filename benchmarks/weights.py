@@ -15,9 +15,9 @@ import numpy as np
 
 from odefinder.bench.cases import synthetic_cases
 from odefinder.bench.metrics import GOOD, trajectory_r2
-from odefinder.canonical import skeleton
-from odefinder.corruption import corrupt
 from odefinder.data import from_arrays
+from odefinder.data.corruption import corrupt
+from odefinder.expressions.canonical import skeleton
 from odefinder.inference.find import Finding, find
 
 SEED = 5_772_156

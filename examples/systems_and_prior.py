@@ -7,13 +7,13 @@ import matplotlib as mpl
 import numpy as np
 
 from odefinder import ODESystem, Program, corrupt
-from odefinder.canonical import canonical
-from odefinder.integrate import integrate
+from odefinder.expressions.canonical import canonical
+from odefinder.language.tokens import Vocabulary
+from odefinder.numerics.integrate import integrate
 from odefinder.prior.examples import EXAMPLE, Example, new_counts
 from odefinder.prior.families import FAMILY_NAMES
 from odefinder.prior.presets import prior_preset
 from odefinder.prior.sampler import fill
-from odefinder.tokens import Vocabulary
 
 mpl.use("Agg")  # a file, no window
 import matplotlib.pyplot as plt

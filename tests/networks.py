@@ -6,9 +6,9 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from odefinder.limits.sizes import MAX_DIMENSION
 from odefinder.network.model import Network
 from odefinder.network.presets import network_preset
-from odefinder.tokens import MAX_DIMENSION
 
 torch.set_num_threads(1)  # the tests run side by side; more threads than processors are far slower
 

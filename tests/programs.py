@@ -3,8 +3,7 @@
 import numpy as np
 from hypothesis import strategies as st
 
-from odefinder.evaluate import evaluate
-from odefinder.program import (
+from odefinder.expressions.program import (
     ABS,
     ADD,
     ARITY,
@@ -29,6 +28,7 @@ from odefinder.program import (
     concatenate,
     make_program,
 )
+from odefinder.numerics.evaluate import evaluate
 
 UNARY = [INV, SQUARE, CUBE, POW4, POW5, SIN, COS, TAN, EXP, LOG, SQRT, ABS, TANH]
 

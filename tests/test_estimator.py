@@ -18,10 +18,10 @@ from sklearn.utils.estimator_checks import check_estimator
 from odefinder import Dataset, ODEFormer, ODESystem, sample
 from odefinder.data import from_arrays
 from odefinder.errors import DataError, ExpressionError, NoSystemError, SettingsError
+from odefinder.expressions.operators import allowed_operators
+from odefinder.expressions.program import CONST, Program
 from odefinder.inference import find
-from odefinder.inference.search import Search
-from odefinder.operators import allowed_operators
-from odefinder.program import CONST, Program
+from odefinder.inference.choose.search import Search
 
 TRUTH = ODESystem.from_text("x' = 2*x - x*y; y' = x*y - y")
 T = np.linspace(0.0, 8.0, 100)

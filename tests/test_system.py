@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from scipy.integrate import solve_ivp
 
 from odefinder.errors import DataError, ExpressionError, OdefinderError, SettingsError
-from odefinder.expression import parse
-from odefinder.program import concatenate
+from odefinder.expressions.parse import parse
+from odefinder.expressions.program import concatenate
 from odefinder.system import ODESystem, SimulationWarning, StiffnessWarning
 
 LOTKA_VOLTERRA = """

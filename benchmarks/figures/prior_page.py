@@ -17,14 +17,14 @@ matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 import numpy as np
 
-from odefinder.integrate import integrate
+from odefinder.expressions.program import Program
+from odefinder.language.tokens import Vocabulary
+from odefinder.numerics.integrate import integrate
 from odefinder.prior.examples import EXAMPLE, Example, Examples, new_counts
 from odefinder.prior.families import FAMILY_NAMES
 from odefinder.prior.presets import Prior, prior_preset
 from odefinder.prior.sampler import fill
 from odefinder.prior.statistics import MEASURED, MONOTONE, OSCILLATING, STATIONARY, describe
-from odefinder.program import Program
-from odefinder.tokens import Vocabulary
 
 OUT = Path(__file__).parents[2] / "docs" / "images" / "prior.png"
 SEED, ROWS, COLUMNS = 2026, 4, 6

@@ -9,11 +9,11 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from odefinder.corruption import corrupt
     from odefinder.data import Dataset, read, sample
+    from odefinder.data.corruption import corrupt
     from odefinder.estimator import ODEFormer
+    from odefinder.expressions.program import Program
     from odefinder.prior.generation import generate
-    from odefinder.program import Program
     from odefinder.system import ODESystem
 
     __version__: str
@@ -26,12 +26,15 @@ _HOME = {
     "Dataset": "odefinder.data",
     "ODEFormer": "odefinder.estimator",
     "ODESystem": "odefinder.system",
-    "Program": "odefinder.program",
-    "corrupt": "odefinder.corruption",
+    "Program": "odefinder.expressions.program",
+    "corrupt": "odefinder.data.corruption",
     "generate": "odefinder.prior.generation",
     "read": "odefinder.data",
     "sample": "odefinder.data",
 }
+
+
+__path__.append(f"{__path__[0]}/moved")  # the old paths of modules
 
 
 def __getattr__(name: str) -> Any:

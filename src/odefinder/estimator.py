@@ -16,17 +16,18 @@ from numpy.typing import ArrayLike
 from sklearn import exceptions
 from sklearn.base import BaseEstimator, clone
 
-from odefinder import model_file, table
 from odefinder.data import Dataset, from_arrays
 from odefinder.data.dataset import Floats
 from odefinder.errors import ExpressionError, OdefinderError, SettingsError
-from odefinder.inference.decode import Decoding
-from odefinder.inference.find import Explanation, Finding, Outcome, find, variance_weighted_r2
-from odefinder.inference.select import on_front
-from odefinder.inference.states import estimate_states
-from odefinder.operators import allowed_operators
-from odefinder.program import Program
-from odefinder.progress import stage_line
+from odefinder.expressions.operators import allowed_operators
+from odefinder.expressions.program import Program
+from odefinder.inference.choose.criterion import on_front
+from odefinder.inference.find import Explanation, Finding, Outcome, find
+from odefinder.inference.fit.states import estimate_states
+from odefinder.inference.propose.decode import Decoding
+from odefinder.numerics.r2 import variance_weighted_r2
+from odefinder.output import model_file, table
+from odefinder.output.progress import stage_line
 from odefinder.system import ODESystem
 
 RUNTIMES = ("onnx", "torch")
@@ -51,7 +52,7 @@ class ODEFormer(BaseEstimator):
     samples : systems drawn from the network; more are slower, and more of them fit noise by chance.
     temperature : how adventurous the network is: 0.1 repeats its favourites, 1 draws as it was trained.
     operators : names of the functions and powers that may occur, such as ["sin", "pow2", "inv"] (sums and
-        products always may), or None for all: see `odefinder.operators`.
+        products always may), or None for all: see `odefinder.expressions.operators`.
     guess : equations to start from, as text ("x' = -x; y' = x*y"), an ODESystem, or a list of such systems.
     network : whether the network proposes systems.
     sparse : whether sparse regression proposes equations.
@@ -246,7 +247,7 @@ class ODEFormer(BaseEstimator):
 
     def plot(self, path: str | Path | None = None) -> Any:
         """A figure of equations, data, trajectories, phase portrait and candidates; also to a file."""
-        from odefinder.plot import Front, save, summary_figure
+        from odefinder.output.plot import Front, save, summary_figure
 
         self._fitted()
         # On a logarithmic axis a fit with R2 = 1 would have no place.

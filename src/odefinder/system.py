@@ -16,9 +16,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from odefinder.errors import DataError, ExpressionError, SettingsError
-from odefinder.expression import check_names, parse
-from odefinder.printing import latex_name, to_latex, to_python, to_text
-from odefinder.program import (
+from odefinder.expressions.parse import check_names, parse
+from odefinder.expressions.printing import latex_name, to_latex, to_python, to_text
+from odefinder.expressions.program import (
     CONST,
     OPCODE_BY_NAME,
     VAR,
@@ -87,7 +87,7 @@ class ODESystem:
         cls, expressions: Sequence[Any] | Mapping[Any, Any], variables: Sequence[Any] | None = None
     ) -> ODESystem:
         """A system from SymPy right-hand sides; variables (or a mapping's keys) are symbols or names."""
-        from odefinder.symbolic import from_sympy
+        from odefinder.expressions.sympy_io import from_sympy
 
         pairs: list[tuple[str | None, Any]] = [(None, expression) for expression in expressions]
         if isinstance(expressions, Mapping):
@@ -151,7 +151,7 @@ class ODESystem:
 
     def derivative(self, x: ArrayLike) -> NDArray[np.float64]:
         """f(x) at one point, (D,) -> (D,), or at several, (N, D) -> (N, D)."""
-        from odefinder.evaluate import evaluate
+        from odefinder.numerics.evaluate import evaluate
 
         points = _numbers(x, "x")
         if points.ndim not in (1, 2) or points.shape[-1] != self.dimension:
@@ -175,7 +175,7 @@ class ODESystem:
         Where the solution does not exist the rows are NaN, and a `SimulationWarning` says why.  A stiff
         system is handed to an implicit method, with a `StiffnessWarning`.
         """
-        from odefinder.integrate import Status, integrate
+        from odefinder.numerics.integrate import Status, integrate
 
         start, times = self._initial_values(x0), _increasing_times(t)
         for name, value in (("rtol", rtol), ("atol", atol), ("max_steps", max_steps)):
@@ -183,7 +183,7 @@ class ODESystem:
                 raise SettingsError(f"{name} must be positive and finite, not {value!r}")
         x, status = integrate(self.program, start, times, rtol=rtol, atol=atol, max_steps=max_steps)
         if status in (Status.TOO_MANY_STEPS, Status.STEP_TOO_SMALL):
-            from odefinder.stiff import METHOD, integrate_stiff
+            from odefinder.numerics.stiff import METHOD, integrate_stiff
 
             by_implicit, implicit_status = integrate_stiff(
                 self.program, start, times, rtol, atol, max_evaluations=max_steps
@@ -247,7 +247,7 @@ class ODESystem:
 
     def sympy(self) -> list[Any]:
         """The right-hand sides as SymPy expressions of real-valued symbols."""
-        from odefinder.symbolic import to_sympy
+        from odefinder.expressions.sympy_io import to_sympy
 
         return [to_sympy(component, self.variables) for component in self.program.components()]
 

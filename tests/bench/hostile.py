@@ -12,7 +12,7 @@ import numpy as np
 
 from odefinder.bench.methods.method import Floats, Method
 from odefinder.errors import NoSystemError
-from odefinder.program import Program
+from odefinder.expressions.program import Program
 from tests.programs import words
 
 

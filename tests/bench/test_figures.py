@@ -18,7 +18,7 @@ from odefinder.bench.results import RESULTS, RUN, read_run
 from odefinder.bench.sets import load_set, set_title, systems_digest
 from odefinder.bench.tasks import Task, choose_systems, make_tasks
 from odefinder.errors import DataError, OdefinderError, SettingsError
-from odefinder.program import Program
+from odefinder.expressions.program import Program
 
 MAIN = ["accuracy", "by_dimension", "cost", "r2"]
 OWN = [{"id": "decay", "equations": ["-x0"], "initial_values": [[3.0], [1.0]], "points": 20}]

@@ -11,9 +11,9 @@ import pytest
 
 from odefinder.bench.sets import TrueSystem, load_set, set_title
 from odefinder.bench.tasks import choose_systems, make_tasks, task_seed
-from odefinder.canonical import skeleton
-from odefinder.corruption import corrupt
+from odefinder.data.corruption import corrupt
 from odefinder.errors import DataError, SettingsError
+from odefinder.expressions.canonical import skeleton
 
 ODEBENCH = load_set("odebench")
 TEXTBOOK = load_set(str(Path(__file__).parents[2] / "benchmarks" / "sets" / "textbook.json"))

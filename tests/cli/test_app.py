@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from odefinder import cli
+from odefinder.cli import app as cli
 from odefinder.prior import generation
 
 SMALL = ["--count", "40", "--shard-size", "16", "--jobs", "2", "--no-progress"]
@@ -120,7 +120,7 @@ def test_a_stopped_training_says_how_to_go_on(tmp_path: Path, monkeypatch: pytes
 
 
 def test_training_without_torch_names_the_extra(tmp_path: Path) -> None:
-    code = "import sys; sys.modules['torch'] = None; from odefinder.cli import main; main()"
+    code = "import sys; sys.modules['torch'] = None; from odefinder.cli.app import main; main()"
     command = [sys.executable, "-c", code, "train", "--out", tmp_path, "--steps", "1"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 1
@@ -142,5 +142,7 @@ def test_the_command_itself(tmp_path: Path) -> None:
 
 
 def test_help_is_quick_to_import() -> None:
-    code = "import sys, odefinder.cli; sys.exit(any(m in sys.modules for m in ('numba', 'scipy', 'sympy')))"
+    code = (
+        "import sys, odefinder.cli.app; sys.exit(any(m in sys.modules for m in ('numba', 'scipy', 'sympy')))"
+    )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -9,9 +9,9 @@ import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
-from odefinder import cli
 from odefinder.bench import runner
 from odefinder.bench.methods import METHODS
+from odefinder.cli import app as cli
 from tests.bench import hostile
 
 

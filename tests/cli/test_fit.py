@@ -15,9 +15,10 @@ import pytest
 from rich.console import Console
 from typer.testing import CliRunner
 
-from odefinder import ODESystem, cli
-from odefinder.commands import doctor as doctor_file
-from odefinder.commands import output
+from odefinder import ODESystem
+from odefinder.cli import app as cli
+from odefinder.cli import doctor as doctor_file
+from odefinder.cli import show
 from odefinder.data import sample_path
 from odefinder.estimator import ODEFormer
 from odefinder.network import files
@@ -97,7 +98,7 @@ def test_json(data: Path) -> None:
 
 def test_a_terminal_gets_a_table(saved: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
     monkeypatch.setattr("rich.console.Console.is_terminal", True)
-    output.print_result(ODEFormer.load(saved))
+    show.print_result(ODEFormer.load(saved))
     shown = capsys.readouterr().out
     assert "╭" in shown
     assert ">>>>" in shown
@@ -132,7 +133,7 @@ def test_ctrl_c_before_anything_was_found() -> None:
     code = (
         "import odefinder.inference.find as find, time;"
         "find.prepare = lambda: (print('ready', flush=True), time.sleep(60));"
-        "from odefinder.cli import main; main()"
+        "from odefinder.cli.app import main; main()"
     )
     command = [sys.executable, "-c", code, "fit", str(sample_path("hare_lynx")), "--no-network"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:

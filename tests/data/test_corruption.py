@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from odefinder.corruption import corrupt
+from odefinder.data.corruption import corrupt
 from odefinder.errors import DataError, SettingsError
 
 T = np.linspace(0.0, 10.0, 101)

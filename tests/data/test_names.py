@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from odefinder.data.names import variable_names
-from odefinder.expression import check_names
+from odefinder.expressions.parse import check_names
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,6 @@
 import numpy as np
 
-from odefinder.inference.observations import Observations
+from odefinder.data.observations import Observations
 
 NAN = np.nan
 DATA = Observations(

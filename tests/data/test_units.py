@@ -5,12 +5,12 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-from odefinder.canonical import canonical, skeleton
+from odefinder.data.units import T_END, T_START, Scaling, fit_scaling
 from odefinder.errors import DataError, ExpressionError
-from odefinder.evaluate import evaluate
-from odefinder.integrate import Status, integrate
-from odefinder.program import LOG, Program, concatenate
-from odefinder.scaling import T_END, T_START, Scaling, fit_scaling
+from odefinder.expressions.canonical import canonical, skeleton
+from odefinder.expressions.program import LOG, Program, concatenate
+from odefinder.numerics.evaluate import evaluate
+from odefinder.numerics.integrate import Status, integrate
 from tests.programs import UNARY, flat, trees, words
 
 POINTS = np.random.default_rng(0).normal(0.0, 1.5, (40, 2))

@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from odefinder.errors import ExpressionError
-from odefinder.expression import MAX_DEPTH, parse
-from odefinder.program import CONST, VAR, Program, operator
+from odefinder.expressions.parse import MAX_DEPTH, parse
+from odefinder.expressions.program import CONST, VAR, Program, operator
 
 NAMES = ["x", "y", "z"]
 

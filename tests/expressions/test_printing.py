@@ -8,10 +8,9 @@ from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 from odefinder.errors import ExpressionError, SettingsError
-from odefinder.evaluate import evaluate
-from odefinder.expression import parse
-from odefinder.printing import latex_name, short_number, to_latex, to_python, to_text
-from odefinder.program import (
+from odefinder.expressions.parse import parse
+from odefinder.expressions.printing import latex_name, short_number, to_latex, to_python, to_text
+from odefinder.expressions.program import (
     ABS,
     ADD,
     ARITY,
@@ -29,6 +28,7 @@ from odefinder.program import (
     concatenate,
     make_program,
 )
+from odefinder.numerics.evaluate import evaluate
 
 NAMES = ["x", "y", "z"]
 POINTS = np.array([[0.7, -1.3, 2.1], [-0.4, 0.9, -1.7], [1.9, 0.3, 0.6], [0.0, -2.0, 1.0]])

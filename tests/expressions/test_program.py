@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from odefinder.errors import ExpressionError
-from odefinder.program import (
+from odefinder.expressions.program import (
     ADD,
     ARITY,
     CONST,

@@ -9,10 +9,10 @@ import pytest
 import sympy
 
 from odefinder.errors import ExpressionError
-from odefinder.evaluate import evaluate
-from odefinder.expression import parse
-from odefinder.program import Program, concatenate, make_program
-from odefinder.symbolic import from_sympy, to_sympy
+from odefinder.expressions.parse import parse
+from odefinder.expressions.program import Program, concatenate, make_program
+from odefinder.expressions.sympy_io import from_sympy, to_sympy
+from odefinder.numerics.evaluate import evaluate
 
 NAMES = ["x", "y", "z"]
 X, Y, Z = sympy.symbols("x y z", real=True)

@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 
 from odefinder.data import Dataset, from_arrays
+from odefinder.data.observations import Observations
 from odefinder.inference import find as module
+from odefinder.inference.choose.search import Search
 from odefinder.inference.find import CUT_SHORT, Explanation, Finding, _remarks, find
-from odefinder.inference.observations import Observations
-from odefinder.inference.search import Search
 from odefinder.network.onnx_runtime import OnnxRuntime, OnnxSequences
 from odefinder.system import ODESystem
 
@@ -32,7 +32,7 @@ import sys
 import numpy as np
 from numba.core.dispatcher import Dispatcher
 from odefinder.data import from_arrays
-from odefinder.inference.decode import Decoding
+from odefinder.inference.propose.decode import Decoding
 from odefinder.inference.find import Finding, find, prepare
 
 def versions():
@@ -112,14 +112,6 @@ def test_the_network_reads_the_data_once(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setattr(OnnxRuntime, "encode", lambda *given: calls.append(1) or encode(*given))
     find(DECAY, Finding())
     assert len(calls) == 1
-
-
-def test_r2_by_hand() -> None:
-    observed = np.array([[0.0, 1.0], [2.0, np.nan], [4.0, 3.0]])
-    assert module.variance_weighted_r2(observed, np.array([[1.0, 1.0], [2.0, 9.0], [4.0, 2.0]])) == 0.8
-    assert module.variance_weighted_r2(observed, np.full((3, 2), np.nan)) == -np.inf
-    assert module.variance_weighted_r2(np.ones((3, 1)), np.ones((3, 1))) == 1.0
-    assert module.variance_weighted_r2(np.ones((3, 1)), np.zeros((3, 1))) == 0.0
 
 
 def test_a_note_on_smooth_data_that_are_not_explained() -> None:

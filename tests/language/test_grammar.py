@@ -6,10 +6,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from odefinder.errors import SettingsError
-from odefinder.grammar import Grammar
-from odefinder.number_words import PAD
-from odefinder.program import check_system
-from odefinder.tokens import EOS, Vocabulary
+from odefinder.expressions.program import check_system
+from odefinder.language.grammar import Grammar
+from odefinder.language.number_words import PAD
+from odefinder.language.tokens import EOS, Vocabulary
 from tests.test_tokens import COARSE, PAPER, VARIANTS, programs
 
 

@@ -8,11 +8,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from odefinder import number_words, tokens
 from odefinder.errors import DataError, ExpressionError, SettingsError
-from odefinder.number_words import NumberScheme, decode_numbers, encode_numbers, number_ids, split_number
-from odefinder.program import ADD, ARITY, CONST, COS, MUL, N_OPCODES, VAR, Program, make_program
-from odefinder.tokens import Vocabulary
+from odefinder.expressions.program import ADD, ARITY, CONST, COS, MUL, N_OPCODES, VAR, Program, make_program
+from odefinder.language import number_words, tokens
+from odefinder.language.number_words import (
+    NumberScheme,
+    decode_numbers,
+    encode_numbers,
+    number_ids,
+    split_number,
+)
+from odefinder.language.tokens import Vocabulary
 
 COARSE, PAPER = Vocabulary.preset("coarse"), Vocabulary.preset("paper")
 VARIANTS = [

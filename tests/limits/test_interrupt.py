@@ -5,7 +5,7 @@ from threading import Thread
 
 import pytest
 
-from odefinder.interrupt import Interrupt
+from odefinder.limits.interrupt import Interrupt
 
 
 def test_the_first_asks_and_the_second_ends() -> None:

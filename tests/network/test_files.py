@@ -11,8 +11,8 @@ from odefinder.network import files
 from odefinder.network.checkpoint import header, read, save_weights, write
 from odefinder.network.export import agreement, export, main
 from odefinder.network.files import read_weights, sha256, shipped_weights, write_manifest
+from odefinder.network.loading import load_runtime
 from odefinder.network.onnx_runtime import OnnxRuntime
-from odefinder.network.runtime import load_runtime
 from tests.networks import small_network
 
 # Rounding costs a tiny network with random weights more (3 % of the spread) than the real one (1 %), whose

@@ -4,10 +4,10 @@ import pytest
 import torch
 
 from odefinder.errors import SettingsError
+from odefinder.language.number_words import number_ids
+from odefinder.language.tokens import BOS, EOS
 from odefinder.network.model import Network, count_parameters, longer_cache, product_rows, shifted
 from odefinder.network.presets import NetworkSettings, network_preset
-from odefinder.number_words import number_ids
-from odefinder.tokens import BOS, EOS
 from tests.networks import observed, small_network
 
 

@@ -9,11 +9,12 @@ import pytest
 import torch
 
 from odefinder.errors import SettingsError
+from odefinder.language.number_words import PAD, number_ids
+from odefinder.language.tokens import BOS
 from odefinder.network import onnx_runtime, runtime, torch_runtime
 from odefinder.network.checkpoint import save_weights
-from odefinder.network.runtime import Runtime, draw_tokens, load_runtime
-from odefinder.number_words import PAD, number_ids
-from odefinder.tokens import BOS
+from odefinder.network.loading import load_runtime
+from odefinder.network.runtime import Runtime, draw_tokens
 from tests.networks import arrays, small_network
 
 DIMENSIONS = [2, 3]
@@ -156,9 +157,9 @@ import sys
 for name in ("torch", "onnx", "safetensors"):
     sys.modules[name] = None  # importing it fails
 import numpy as np
-from odefinder.inference.decode import Decoding, Reading, decode
-from odefinder.inference.observations import Observations
-from odefinder.network.runtime import load_runtime
+from odefinder.inference.propose.decode import Decoding, Reading, decode
+from odefinder.data.observations import Observations
+from odefinder.network.loading import load_runtime
 times = np.linspace(1, 10, 30)
 data = Observations(times, np.sin(times)[:, None], np.array([0, 30]))
 assert decode(Reading.of(load_runtime({str(files["int8"])!r}), data), Decoding(samples=3))

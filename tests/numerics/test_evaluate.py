@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from odefinder.errors import DataError, ExpressionError
-from odefinder.evaluate import eval_system, evaluate, evaluate_gradients, jacobian
-from odefinder.program import (
+from odefinder.expressions.program import (
     ABS,
     ADD,
     ARITY,
@@ -38,6 +37,7 @@ from odefinder.program import (
     make_program,
     operator,
 )
+from odefinder.numerics.evaluate import eval_system, evaluate, evaluate_gradients, jacobian
 from tests.programs import flat, trees, words
 
 # Each works on complex numbers, |z| continued from the real axis so that the complex step sees its slope.

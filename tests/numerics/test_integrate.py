@@ -16,7 +16,8 @@ from scipy.integrate import solve_ivp
 
 from odefinder.bench import BenchSystem, odebench
 from odefinder.errors import DataError, ExpressionError, SettingsError
-from odefinder.integrate import (
+from odefinder.expressions.program import Program
+from odefinder.numerics.integrate import (
     Status,
     integrate,
     integrate_batch,
@@ -25,7 +26,6 @@ from odefinder.integrate import (
     solve_with_sensitivities,
     workspace,
 )
-from odefinder.program import Program
 from tests.programs import words
 
 TIMES = np.linspace(0.0, 10.0, 150)

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from odefinder.randomness import (
+from odefinder.numerics.randomness import (
     _next,
     _splitmix,
     chance,

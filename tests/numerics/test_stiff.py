@@ -5,9 +5,9 @@ import time
 import numpy as np
 import pytest
 
-from odefinder.integrate import Status, integrate
-from odefinder.program import Program
-from odefinder.stiff import integrate_stiff
+from odefinder.expressions.program import Program
+from odefinder.numerics.integrate import Status, integrate
+from odefinder.numerics.stiff import integrate_stiff
 from odefinder.system import ODESystem
 
 

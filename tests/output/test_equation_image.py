@@ -2,7 +2,7 @@
 
 from matplotlib.figure import Figure
 
-from odefinder.equation_image import equation_image
+from odefinder.output.equation_image import equation_image
 from odefinder.system import ODESystem
 
 

@@ -12,7 +12,7 @@ import pytest
 
 from odefinder.data import Dataset, from_arrays, sample
 from odefinder.errors import DataError, SettingsError
-from odefinder.plot import Front, phase_portrait, plot_candidates, plot_fit, save, summary_figure
+from odefinder.output.plot import Front, phase_portrait, plot_candidates, plot_fit, save, summary_figure
 from odefinder.system import ODESystem
 
 T = np.linspace(0.0, 2.0, 30)

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from odefinder.prior.draft import (
+from odefinder.expressions.program import SIN, Program, concatenate, make_program
+from odefinder.prior.assembly import (
     MAX_PARTS,
     MAX_TERMS,
     add,
@@ -19,7 +20,6 @@ from odefinder.prior.draft import (
     monomial,
     variable_term,
 )
-from odefinder.program import SIN, Program, concatenate, make_program
 from tests.programs import words
 
 

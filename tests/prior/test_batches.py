@@ -7,13 +7,14 @@ import numpy as np
 import pytest
 
 from odefinder.errors import SettingsError
-from odefinder.number_words import PAD, decode_numbers
+from odefinder.language.number_words import PAD, decode_numbers
+from odefinder.language.tokens import EOS, Vocabulary
+from odefinder.limits.sizes import MAX_DIMENSION
 from odefinder.prior import batches
 from odefinder.prior.batches import Batch, BatchStream, StreamState, batches_from, collate
 from odefinder.prior.examples import EXAMPLE, Examples, new_counts
 from odefinder.prior.presets import DEFAULT
 from odefinder.prior.sampler import fill
-from odefinder.tokens import EOS, MAX_DIMENSION, Vocabulary
 
 WORDS = Vocabulary()
 

@@ -3,10 +3,12 @@
 import numpy as np
 import pytest
 
-from odefinder.canonical import canonical
 from odefinder.errors import ExpressionError
-from odefinder.evaluate import evaluate, jacobian
-from odefinder.prior.draft import assemble, clear, make_draft
+from odefinder.expressions.canonical import canonical
+from odefinder.expressions.program import ADD, CONST, MUL, VAR, Program, check_system, make_program
+from odefinder.numerics.evaluate import evaluate, jacobian
+from odefinder.numerics.randomness import seed_stream
+from odefinder.prior.assembly import assemble, clear, make_draft
 from odefinder.prior.families import (
     FAMILY_NAMES,
     GROWTH,
@@ -23,8 +25,6 @@ from odefinder.prior.families import (
     WAVES,
     draw_family,
 )
-from odefinder.program import ADD, CONST, MUL, VAR, Program, check_system, make_program
-from odefinder.randomness import seed_stream
 from tests.programs import nested
 
 DRAWS = 200

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from odefinder.expressions.program import Program, concatenate
 from odefinder.prior.filters import (
     has_constant,
     is_connected,
@@ -12,7 +13,6 @@ from odefinder.prior.filters import (
     oscillation,
     settling_row,
 )
-from odefinder.program import Program, concatenate
 from tests.programs import words
 
 T = np.linspace(0.0, 10.0, 100)

@@ -14,13 +14,13 @@ import numpy as np
 import pytest
 
 from odefinder.errors import DataError, MissingExtraError, SettingsError
+from odefinder.language.tokens import Vocabulary
 from odefinder.prior import generation
 from odefinder.prior.examples import ACCEPTED, EXAMPLE, Examples, new_counts
 from odefinder.prior.generation import MANIFEST, Summary, generate, read_examples, read_manifest
 from odefinder.prior.presets import prior_preset
 from odefinder.prior.sampler import fill
 from odefinder.prior.shards import from_table, read_shard, to_table
-from odefinder.tokens import Vocabulary
 
 SIZE = {"count": 50, "shard_size": 16, "seed": 7}  # three full shards and one of two examples
 

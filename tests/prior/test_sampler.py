@@ -5,16 +5,17 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from odefinder.corruption import RHO_MAX, SIGMA_MAX
+from odefinder.data.corruption import RHO_MAX, SIGMA_MAX
+from odefinder.data.units import T_END, T_START
 from odefinder.errors import SettingsError
-from odefinder.integrate import Status, integrate
+from odefinder.expressions.program import CONST, Program, check_system, make_program
+from odefinder.language.tokens import EOS, Vocabulary
+from odefinder.limits.sizes import MAX_DIMENSION
+from odefinder.numerics.integrate import Status, integrate
 from odefinder.prior.examples import ACCEPTED, EXAMPLE, NO_TARGET, REASONS, Example, Examples, new_counts
 from odefinder.prior.families import FAMILY_NAMES
 from odefinder.prior.presets import DEFAULT, PAPER, Prior, prior_preset
 from odefinder.prior.sampler import fill, points_before_dropping
-from odefinder.program import CONST, Program, check_system, make_program
-from odefinder.scaling import T_END, T_START
-from odefinder.tokens import EOS, MAX_DIMENSION, Vocabulary
 
 COARSE, FOUR_DIGITS = Vocabulary.preset("coarse"), Vocabulary.preset("paper")
 

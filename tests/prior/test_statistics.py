@@ -5,13 +5,13 @@ import json
 import numpy as np
 import pytest
 
+from odefinder.expressions.program import OPCODE_BY_NAME, Program, concatenate
+from odefinder.language.tokens import Vocabulary
 from odefinder.prior.examples import ACCEPTED, EXAMPLE, Examples, new_counts
 from odefinder.prior.filters import turning_points
 from odefinder.prior.presets import prior_preset
 from odefinder.prior.sampler import fill
 from odefinder.prior.statistics import Statistics, describe, no_statistics
-from odefinder.program import OPCODE_BY_NAME, Program, concatenate
-from odefinder.tokens import Vocabulary
 from tests.programs import words
 
 T = np.linspace(0.0, 10.0, 500)

@@ -5,6 +5,8 @@ from collections import Counter
 import numpy as np
 import pytest
 
+from odefinder.expressions.program import ADD, ARITY, CONST, MUL, N_OPCODES, TANH, VAR, Program, make_program
+from odefinder.numerics.randomness import seed_stream
 from odefinder.prior.constants import LARGEST, SMALLEST, coefficient, magnitude
 from odefinder.prior.trees import (
     _WAYS,
@@ -18,8 +20,6 @@ from odefinder.prior.trees import (
     _insert_unary,
     random_tree,
 )
-from odefinder.program import ADD, ARITY, CONST, MUL, N_OPCODES, TANH, VAR, Program, make_program
-from odefinder.randomness import seed_stream
 from tests.programs import Tree, nested, words
 
 COUNT = 3000

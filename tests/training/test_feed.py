@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from odefinder.errors import SettingsError
+from odefinder.language.tokens import Vocabulary
 from odefinder.prior.batches import BatchStream
 from odefinder.prior.presets import prior_preset
-from odefinder.tokens import Vocabulary
 from odefinder.training.feed import Feed
 
 STREAM = {

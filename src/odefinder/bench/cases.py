@@ -9,15 +9,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from odefinder.bench.systems import BenchSystem
-from odefinder.corruption import corrupt
-from odefinder.inference.observations import Observations
-from odefinder.integrate import Status, integrate
+from odefinder.data.corruption import corrupt
+from odefinder.data.observations import Observations
+from odefinder.data.units import T_START, fit_scaling
+from odefinder.expressions.program import Program
+from odefinder.language.tokens import Vocabulary
+from odefinder.limits.sizes import MAX_DIMENSION
+from odefinder.numerics.integrate import Status, integrate
 from odefinder.prior.examples import EXAMPLE, Example, new_counts
 from odefinder.prior.presets import Prior, prior_preset
 from odefinder.prior.sampler import fill
-from odefinder.program import Program
-from odefinder.scaling import T_START, fit_scaling
-from odefinder.tokens import MAX_DIMENSION, Vocabulary
 
 Floats = NDArray[np.float64]
 VALIDATION_SEED = 987_654_321  # never used for training

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from odefinder.program import CONST, OPCODE_BY_NAME, VAR, Program, make_program
+from odefinder.expressions.program import CONST, OPCODE_BY_NAME, VAR, Program, make_program
 
 Rules = dict[str, tuple[tuple[float, str], ...]]  # name -> (share, words) of each production
 

@@ -21,7 +21,7 @@ from odefinder.bench.methods import METHODS
 from odefinder.bench.methods.method import Floats, Method
 from odefinder.bench.protocol import Fitted, Status
 from odefinder.bench.warden import LENGTH, Request
-from odefinder.program import make_program
+from odefinder.expressions.program import make_program
 
 START = "from odefinder.bench.warden import main; main()"
 STARTING = 600.0  # seconds that imports and compilation may take; on a new machine it is a minute or two

@@ -15,9 +15,9 @@ import numpy as np
 
 from odefinder.bench.metrics import trajectory_r2
 from odefinder.bench.tasks import Task
-from odefinder.canonical import skeleton
 from odefinder.errors import ExpressionError
-from odefinder.program import Program
+from odefinder.expressions.canonical import skeleton
+from odefinder.expressions.program import Program
 from odefinder.system import ODESystem
 
 

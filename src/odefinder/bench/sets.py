@@ -28,9 +28,9 @@ import numpy as np
 from odefinder.bench.cases import synthetic_cases
 from odefinder.bench.systems import BenchSystem, odebench, strogatz
 from odefinder.errors import DataError, OdefinderError, SettingsError
-from odefinder.integrate import Status, integrate
+from odefinder.expressions.program import Program
+from odefinder.numerics.integrate import Status, integrate
 from odefinder.prior.presets import prior_preset
-from odefinder.program import Program
 from odefinder.system import ODESystem
 
 # Synthetic systems and the prior that they are drawn from.  Nothing was trained or tuned on the paper's.

@@ -42,7 +42,7 @@ class BenchSystem:
 
     def trajectories(self, t: NDArray[np.float64]) -> list[NDArray[np.float64]]:
         """The clean trajectory (points, dimension) from each initial value, to high accuracy."""
-        from odefinder.integrate import integrate
+        from odefinder.numerics.integrate import integrate
 
         program = self.system().program
         return [

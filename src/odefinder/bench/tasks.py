@@ -16,9 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from odefinder.bench.sets import TrueSystem
-from odefinder.corruption import corrupt
+from odefinder.data.corruption import corrupt
 from odefinder.errors import SettingsError
-from odefinder.program import Program
+from odefinder.expressions.program import Program
 
 Floats = NDArray[np.float64]
 

@@ -17,20 +17,26 @@ import numpy as np
 
 from odefinder.bench.cases import Case
 from odefinder.bench.metrics import GOOD, trajectory_r2
-from odefinder.canonical import canonical, skeleton
-from odefinder.inference.decode import Candidate, Decoding, distinct_candidates, network_points, sample
-from odefinder.inference.horizon import fit_segments
-from odefinder.inference.integral import match_system
-from odefinder.inference.observations import Observations
-from odefinder.inference.refine import Fit, fit_constants
-from odefinder.inference.select import best_fit
-from odefinder.inference.states import StateEstimate, estimate_states
+from odefinder.data.observations import Observations
+from odefinder.expressions.canonical import canonical, skeleton
+from odefinder.expressions.program import Program
+from odefinder.inference.choose.criterion import best_fit
+from odefinder.inference.fit.horizon import fit_segments
+from odefinder.inference.fit.integral import match_system
+from odefinder.inference.fit.refine import Fit, fit_constants
+from odefinder.inference.fit.states import StateEstimate, estimate_states
+from odefinder.inference.propose.decode import (
+    Candidate,
+    Decoding,
+    distinct_candidates,
+    network_points,
+    sample,
+)
+from odefinder.language.tokens import Vocabulary
+from odefinder.limits.sizes import MAX_POINTS
 from odefinder.network.model import Network
 from odefinder.network.runtime import Runtime
 from odefinder.network.torch_runtime import TorchRuntime
-from odefinder.prior.examples import MAX_POINTS
-from odefinder.program import Program
-from odefinder.tokens import Vocabulary
 
 POOR, POOR_CLEAN = 0.02, 1e-4  # mean squared scaled residual from which a fit is tried over segments
 

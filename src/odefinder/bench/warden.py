@@ -134,7 +134,7 @@ def _answer(request: Request, method: Method) -> bytes:
 def checked_arrays(program: Any, dimension: int) -> tuple[list[int], list[float]]:
     """Opcodes and values of what a method returned, if it is a system of so many variables."""
     from odefinder.errors import ExpressionError
-    from odefinder.program import Program, check_system, make_program
+    from odefinder.expressions.program import Program, check_system, make_program
 
     if not isinstance(program, Program):
         raise ExpressionError(f"the method returned {program!r:.80}, which is no Program")

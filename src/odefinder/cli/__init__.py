@@ -1,1 +1,1 @@
-"""The commands of `odefinder`, one file each."""
+"""The command `odefinder`, one file for each command."""

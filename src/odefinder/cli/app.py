@@ -6,13 +6,13 @@ from typing import Annotated
 
 import typer
 
-from odefinder.commands.bench import bench
-from odefinder.commands.demo import demo
-from odefinder.commands.doctor import doctor
-from odefinder.commands.fit import fit
-from odefinder.commands.generate import generate
-from odefinder.commands.simulate import simulate
-from odefinder.commands.train import train
+from odefinder.cli.bench import bench
+from odefinder.cli.demo import demo
+from odefinder.cli.doctor import doctor
+from odefinder.cli.fit import fit
+from odefinder.cli.generate import generate
+from odefinder.cli.simulate import simulate
+from odefinder.cli.train import train
 
 app = typer.Typer(
     no_args_is_help=True,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from odefinder.commands.exits import plain_errors
+from odefinder.cli.exits import plain_errors
 
 if TYPE_CHECKING:
     from odefinder.bench.methods.method import Method

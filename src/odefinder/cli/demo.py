@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from odefinder.commands.exits import plain_errors
+from odefinder.cli.exits import plain_errors
 
 
 def demo(
@@ -20,7 +20,7 @@ def demo(
     """Fit data that come with odefinder, print the equations and draw a figure."""
     with plain_errors():
         typer.echo("The first run compiles, which takes about a minute.", err=True)
-        from odefinder.commands.output import print_result
+        from odefinder.cli.show import print_result
         from odefinder.data import sample as read_sample
         from odefinder.data import sample_path
         from odefinder.estimator import ODEFormer

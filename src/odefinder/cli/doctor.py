@@ -11,7 +11,7 @@ from typing import Annotated
 
 import typer
 
-from odefinder.commands.exits import FAILED, plain_errors
+from odefinder.cli.exits import FAILED, plain_errors
 from odefinder.errors import OdefinderError
 
 PACKAGES = (
@@ -77,7 +77,7 @@ def _weights() -> str:
 
 
 def _runtime() -> str:
-    from odefinder.network.runtime import load_runtime
+    from odefinder.network.loading import load_runtime
 
     begin = time.perf_counter()
     network = load_runtime().settings

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from odefinder.commands.exits import plain_errors
+from odefinder.cli.exits import plain_errors
 from odefinder.errors import SettingsError
 
 Names = Annotated[
@@ -50,7 +50,7 @@ def fit(
     """Find the differential equations behind the trajectories in a file."""
     with plain_errors():
         from odefinder.data import read
-        from odefinder.plot import check_path
+        from odefinder.output.plot import check_path
 
         if plot is not None:
             check_path(plot)  # before the work, not after it
@@ -61,7 +61,7 @@ def fit(
         names = None if variables is None else [name.strip() for name in variables.split(",")]
         dataset = read(file, time, trajectory, names)
         # After what may be wrong with the file: these take a second.
-        from odefinder.commands.output import as_json, print_result
+        from odefinder.cli.show import as_json, print_result
         from odefinder.estimator import ODEFormer
 
         model = ODEFormer(

@@ -10,7 +10,7 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
-from odefinder.commands.exits import plain_errors
+from odefinder.cli.exits import plain_errors
 
 if TYPE_CHECKING:
     from odefinder.prior.generation import Summary

@@ -15,7 +15,7 @@ def print_result(model: ODEFormer, every: bool = False) -> None:
     """The chosen system, the others, and the notes."""
     from rich.console import Console
 
-    from odefinder.table import SHOWN, as_text
+    from odefinder.output.table import SHOWN, as_text
 
     console = Console(highlight=False)
     limit = None if every else SHOWN
@@ -33,7 +33,7 @@ def _print_pretty(console: Any, model: ODEFormer, limit: int | None) -> None:
     from rich.table import Table
     from rich.text import Text
 
-    from odefinder.table import HEADER, rows, share
+    from odefinder.output.table import HEADER, rows, share
 
     chosen = model._fitted()[model.chosen_]
     console.print(Text(str(model.dataset_), style="dim"))
@@ -59,7 +59,7 @@ def _print_pretty(console: Any, model: ODEFormer, limit: int | None) -> None:
 def as_json(model: ODEFormer) -> str:
     """The result for other programs."""
     from odefinder.inference.find import Outcome
-    from odefinder.model_file import Saved, as_dict
+    from odefinder.output.model_file import Saved, as_dict
 
     outcome = Outcome(model._fitted(), model.noise_, model.notes_)
     content = as_dict(Saved({}, model.dataset_, outcome, model.chosen_))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from odefinder.commands.exits import plain_errors
+from odefinder.cli.exits import plain_errors
 from odefinder.errors import DataError, SettingsError
 
 if TYPE_CHECKING:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from odefinder.compiled import compiled
+from odefinder.compiling.jit import compiled
 from odefinder.errors import DataError, SettingsError
-from odefinder.randomness import Stream, normal, seed_stream, uniform
+from odefinder.numerics.randomness import Stream, normal, seed_stream, uniform
 
 SIGMA_MAX = 0.1  # noise levels of training are uniform in [0, SIGMA_MAX]
 RHO_MAX = 0.5  # shares of dropped points of training are uniform in [0, RHO_MAX]

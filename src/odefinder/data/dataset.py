@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from odefinder.expression import check_names
+from odefinder.data.observations import Observations
+from odefinder.expressions.parse import check_names
 
 if TYPE_CHECKING:
-    from odefinder.inference.observations import Observations
-    from odefinder.scaling import Scaling
+    from odefinder.data.units import Scaling
 
 Floats = NDArray[np.float64]
 
@@ -96,14 +96,12 @@ class Dataset:
 
     def scaling(self) -> Scaling:
         """The canonical units of these data."""
-        from odefinder.scaling import fit_scaling
+        from odefinder.data.units import fit_scaling
 
         return fit_scaling(self.times, self.states)
 
     def observations(self, scaling: Scaling) -> Observations:
         """The data in canonical units; the clock of each trajectory starts at its own beginning."""
-        from odefinder.inference.observations import Observations
-
         return Observations.joined(
             [scaling.times(times) for times in self.times], [scaling.states(states) for states in self.states]
         )

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Hashable, Sequence
 
 from odefinder.errors import ExpressionError
-from odefinder.expression import check_names
+from odefinder.expressions.parse import check_names
 
 # Names of a time column, the surest first.  Lower case, but for "t": T is a temperature.
 TIME_NAMES = (

@@ -15,10 +15,10 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from odefinder.canonical import canonical
-from odefinder.compiled import compiled
+from odefinder.compiling.jit import compiled
 from odefinder.errors import DataError, ExpressionError
-from odefinder.program import ARITY, CONST, MUL, VAR, Ops, Program, Values, check_system
+from odefinder.expressions.canonical import canonical
+from odefinder.expressions.program import ARITY, CONST, MUL, VAR, Ops, Program, Values, check_system
 
 Floats = NDArray[np.float64]
 T_START, T_END = 1.0, 10.0

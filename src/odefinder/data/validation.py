@@ -16,11 +16,11 @@ from odefinder.data.clock import read_times
 from odefinder.data.dataset import Dataset, Floats
 from odefinder.data.names import variable_names
 from odefinder.errors import DataError
+from odefinder.limits.sizes import MAX_DIMENSION
 
 MIN_POINTS = 4  # of a trajectory, and of a variable
 LARGEST, SMALLEST = 1e100, 1e-100  # of a variable's largest magnitude: its square must not overflow
 CLOSEST = 1e-12  # the shortest step relative to the duration that arithmetic can tell from none
-MAX_NETWORK_DIMENSION = 6
 
 LEAVE_OUT = "leave the column out by naming the others: variables=['NAME', ...] (command line: --variables)"
 SEPARATE = (
@@ -220,9 +220,9 @@ def _remarks(states: Sequence[Floats], names: Sequence[str]) -> list[str]:
                 f"{name} is {code:g} at {int((values[:, j] == code).sum())} points: if that stands for a "
                 "missing value, leave the cells empty."
             )
-    if len(names) > MAX_NETWORK_DIMENSION:
+    if len(names) > MAX_DIMENSION:
         notes.append(
-            f"There are {len(names)} variables; the network knows up to {MAX_NETWORK_DIMENSION} and is "
+            f"There are {len(names)} variables; the network knows up to {MAX_DIMENSION} and is "
             "skipped, the other methods are used."
         )
     return notes

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from odefinder.errors import ExpressionError
-from odefinder.program import (
+from odefinder.expressions.program import (
     ADD,
     CONST,
     CUBE,

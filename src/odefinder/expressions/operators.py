@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from odefinder.errors import SettingsError
-from odefinder.program import OPCODE_BY_NAME
+from odefinder.expressions.program import OPCODE_BY_NAME
 
 ALWAYS_ALLOWED = frozenset({"add", "mul"})
 POWERS = ("pow", "pow2", "pow3", "pow4", "pow5")

@@ -13,10 +13,10 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from odefinder import drafts
-from odefinder.drafts import FUNCTIONS, NAMED_NUMBERS, Draft
 from odefinder.errors import ExpressionError
-from odefinder.program import ADD, Program
+from odefinder.expressions import drafts
+from odefinder.expressions.drafts import FUNCTIONS, NAMED_NUMBERS, Draft
+from odefinder.expressions.program import ADD, Program
 
 MAX_LENGTH = 20_000  # characters
 MAX_DEPTH = 100  # nested parentheses, calls and exponents: up to six Python frames each

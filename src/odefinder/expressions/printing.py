@@ -13,9 +13,9 @@ import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from odefinder.drafts import operator_value
 from odefinder.errors import ExpressionError, SettingsError
-from odefinder.program import (
+from odefinder.expressions.drafts import operator_value
+from odefinder.expressions.program import (
     ADD,
     ARITY,
     CONST,

@@ -6,11 +6,11 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from odefinder import drafts
-from odefinder.drafts import FUNCTIONS, Draft
 from odefinder.errors import ExpressionError
-from odefinder.expression import MAX_DEPTH, check_names, unknown_name
-from odefinder.program import ADD, ARITY, CONST, VAR, Program, operator
+from odefinder.expressions import drafts
+from odefinder.expressions.drafts import FUNCTIONS, Draft
+from odefinder.expressions.parse import MAX_DEPTH, check_names, unknown_name
+from odefinder.expressions.program import ADD, ARITY, CONST, VAR, Program, operator
 
 
 def to_sympy(component: Program, variables: Sequence[str], symbols: Sequence[Any] | None = None) -> Any:

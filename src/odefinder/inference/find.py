@@ -6,7 +6,6 @@ This is the main path of a fit; `ODEFormer` is the face that it shows to users.
 from __future__ import annotations
 
 import signal
-import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, lru_cache, partial
@@ -15,25 +14,28 @@ from pathlib import Path
 import numpy as np
 from threadpoolctl import ThreadpoolController
 
-from odefinder.canonical import canonical
 from odefinder.data.dataset import Dataset, Floats
+from odefinder.data.observations import Observations
+from odefinder.data.units import Scaling
 from odefinder.data.validation import MIN_POINTS
 from odefinder.errors import ExpressionError, NoSystemError
-from odefinder.inference.deadline import Deadline
-from odefinder.inference.decode import Candidate, Decoding, Reading, decode, program_log_probabilities
-from odefinder.inference.observations import Observations
-from odefinder.inference.refine import Fit
-from odefinder.inference.rounding import round_constants
-from odefinder.inference.search import Found, Search, SearchSettings
-from odefinder.inference.select import relative_weights, runs_away
-from odefinder.inference.states import StateEstimate, estimate_states
-from odefinder.integrate import integrate
-from odefinder.interrupt import Interrupt
-from odefinder.network.runtime import Kind, Runtime, load_runtime
-from odefinder.program import Program
-from odefinder.scaling import Scaling
+from odefinder.expressions.canonical import canonical
+from odefinder.expressions.program import Program
+from odefinder.inference.choose.criterion import relative_weights, runs_away
+from odefinder.inference.choose.search import Found, Search, SearchSettings
+from odefinder.inference.fit.refine import Fit
+from odefinder.inference.fit.rounding import round_constants
+from odefinder.inference.fit.states import StateEstimate, estimate_states
+from odefinder.inference.propose.decode import Candidate, Decoding, Reading, decode, program_log_probabilities
+from odefinder.language.tokens import Vocabulary
+from odefinder.limits.deadline import Deadline
+from odefinder.limits.interrupt import Interrupt
+from odefinder.limits.sizes import MAX_DIMENSION
+from odefinder.network.loading import Kind, load_runtime
+from odefinder.network.runtime import Runtime
+from odefinder.numerics.integrate import integrate
+from odefinder.numerics.r2 import variance_weighted_r2
 from odefinder.system import ODESystem
-from odefinder.tokens import MAX_DIMENSION, Vocabulary
 
 MAX_POINTS = 5000  # that a fit reads: more cost time without adding much
 DECODING_SHARE = 0.5  # of the time budget that decoding may take: systems must be fitted, too
@@ -237,21 +239,6 @@ def _r2_of(found: Found, scaling: Scaling, data: Observations) -> float:
             found.fit.program, found.fit.starts[k], data.times[first:last], rtol=1e-6, atol=1e-9, bound=1e4
         )
     return variance_weighted_r2(scaling.original_states(data.states), scaling.original_states(predicted))
-
-
-def variance_weighted_r2(observed: Floats, predicted: Floats) -> float:
-    """R2 over all variables of (points, D), missing observations left out; -inf for a broken prediction."""
-    known = np.isfinite(observed)
-    if not np.isfinite(predicted[known]).all():
-        return -np.inf
-    with np.errstate(over="ignore"), warnings.catch_warnings():
-        warnings.simplefilter("ignore", RuntimeWarning)  # a variable without any value
-        residual = float(np.nansum((observed - predicted) ** 2))
-        spread = float(np.nansum((observed - np.nanmean(observed, axis=0)) ** 2))
-        size = float(np.nansum(observed**2))
-    if spread <= 1e-24 * size:  # nothing changes: right or wrong
-        return 1.0 if residual <= 1e-12 * size else 0.0
-    return 1.0 - residual / spread
 
 
 def _remarks(explanations: Sequence[Explanation], data: Observations, noise: Floats) -> list[str]:

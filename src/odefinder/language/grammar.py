@@ -18,9 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from odefinder.errors import SettingsError
-from odefinder.number_words import PAD
-from odefinder.program import ARITY, MAX_NODES, OPCODE_BY_NAME
-from odefinder.tokens import EOS, SEP, Vocabulary
+from odefinder.expressions.program import ARITY, MAX_NODES, OPCODE_BY_NAME
+from odefinder.language.number_words import PAD
+from odefinder.language.tokens import EOS, SEP, Vocabulary
 
 MAX_SLACK = 2  # no token adds more than two: an operator its arity, a number the rest of its tokens
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from odefinder.compiled import compiled
+from odefinder.compiling.jit import compiled
 from odefinder.errors import DataError, ExpressionError, SettingsError
 
 PAD = 0  # the input's vacant word, and the target's padding

@@ -27,12 +27,21 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from odefinder.compiled import compiled
+from odefinder.compiling.jit import compiled
 from odefinder.errors import ExpressionError, SettingsError
-from odefinder.number_words import FIELDS, NUMBER_SCHEMES, NumberScheme, split_number
-from odefinder.program import ARITY, CONST, N_OPCODES, OPCODE_BY_NAME, OPERATORS, VAR, Program, make_program
+from odefinder.expressions.program import (
+    ARITY,
+    CONST,
+    N_OPCODES,
+    OPCODE_BY_NAME,
+    OPERATORS,
+    VAR,
+    Program,
+    make_program,
+)
+from odefinder.language.number_words import FIELDS, NUMBER_SCHEMES, NumberScheme, split_number
+from odefinder.limits.sizes import MAX_DIMENSION
 
-MAX_DIMENSION = 6  # variables a system may have, as in the paper
 BOS, EOS, SEP = 1, 2, 3  # the special target words, besides PAD
 DOES_NOT_FIT, NO_WORD = -1, -2  # what `encode_program` returns instead of a length
 

@@ -1,0 +1,1 @@
+"""The transformer: its sizes, its files, and two ways to run it."""

@@ -21,10 +21,10 @@ from safetensors.torch import save_file
 from torch import Tensor
 
 from odefinder.errors import CheckpointError
+from odefinder.language.tokens import Vocabulary
 from odefinder.network.files import FORMAT, VERSION, check_description, damaged, settings_of, sha256, verify
 from odefinder.network.model import Network
 from odefinder.network.presets import NetworkSettings
-from odefinder.tokens import Vocabulary
 
 SMALLEST_SCALE = 2.0**-24  # of a column of zeros
 GRAPH = "graph."  # before the names of graphs in a weights file

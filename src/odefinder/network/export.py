@@ -17,13 +17,15 @@ from tempfile import TemporaryDirectory
 import numpy as np
 from numpy.typing import NDArray
 
+from odefinder.data.units import T_END, T_START
 from odefinder.errors import CheckpointError
+from odefinder.language.number_words import PAD, number_ids
+from odefinder.language.tokens import BOS, Vocabulary
+from odefinder.limits.sizes import MAX_DIMENSION
 from odefinder.network.checkpoint import load_network, read, save_weights
 from odefinder.network.files import WEIGHTS, write_manifest
-from odefinder.network.runtime import Runtime, load_runtime
-from odefinder.number_words import PAD, number_ids
-from odefinder.scaling import T_END, T_START
-from odefinder.tokens import BOS, MAX_DIMENSION, Vocabulary
+from odefinder.network.loading import load_runtime
+from odefinder.network.runtime import Runtime
 
 TOLERANCE = 0.05  # typical difference of logits between the runtimes, as a share of their spread
 NAME = "default.safetensors"

@@ -17,8 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from odefinder.errors import CheckpointError, SettingsError
+from odefinder.language.tokens import Vocabulary
 from odefinder.network.presets import NetworkSettings
-from odefinder.tokens import Vocabulary
 
 FORMAT = "odefinder-network"
 VERSION = 2  # 1: matrices as rows of int8 with half-precision scales, no graphs

@@ -24,8 +24,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from onnx import GraphProto, ModelProto, TensorProto, helper, numpy_helper
 
+from odefinder.data.units import T_END, T_START
 from odefinder.network.presets import NetworkSettings
-from odefinder.scaling import T_END, T_START
 
 OPSET = 17  # of ONNX 1.12, which every onnxruntime since 1.12 reads
 IR_VERSION = 8

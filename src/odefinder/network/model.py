@@ -16,11 +16,11 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from odefinder.data.units import T_END, T_START
+from odefinder.language.number_words import INPUT_SIZE, PAD
+from odefinder.language.tokens import BOS, Vocabulary
+from odefinder.limits.sizes import MAX_DIMENSION, MAX_TRAJECTORIES
 from odefinder.network.presets import NetworkSettings
-from odefinder.number_words import INPUT_SIZE, PAD
-from odefinder.prior.examples import MAX_TRAJECTORIES
-from odefinder.scaling import T_END, T_START
-from odefinder.tokens import BOS, MAX_DIMENSION, Vocabulary
 
 Cache = list[tuple[Tensor, Tensor]]  # keys and values (B, H, L, W / H) of each layer
 

@@ -15,11 +15,11 @@ import onnxruntime
 from numpy.typing import NDArray
 
 from odefinder.errors import CheckpointError
+from odefinder.language.number_words import PAD
+from odefinder.language.tokens import Vocabulary
 from odefinder.network.files import read_weights, settings_of
 from odefinder.network.presets import NetworkSettings
 from odefinder.network.runtime import Floats, Ids, draw_tokens
-from odefinder.number_words import PAD
-from odefinder.tokens import Vocabulary
 
 Memory = dict[str, NDArray[np.float32]]
 BLOCK = 32  # tokens in a block of the cache

@@ -11,12 +11,13 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from odefinder.compiled import compiled
-from odefinder.engine.bytecode import LANES, LAST_STAGE, bytecode, kernel, run, translate, unary
-from odefinder.engine.gradients import gradients
-from odefinder.engine.vectors import zeros
+from odefinder.compiling.jit import compiled, kernel
 from odefinder.errors import DataError
-from odefinder.program import ADD, CONST, MUL, POW, VAR, Program, check_system
+from odefinder.expressions.program import ADD, CONST, MUL, POW, VAR, Program, check_system
+from odefinder.expressions.values import unary
+from odefinder.numerics.engine.bytecode import LANES, LAST_STAGE, bytecode, run, translate
+from odefinder.numerics.engine.gradients import gradients
+from odefinder.numerics.engine.vectors import zeros
 
 
 @kernel

@@ -13,10 +13,10 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from odefinder.compiled import compiled
+from odefinder.compiling.jit import compiled
 from odefinder.errors import DataError, SettingsError
-from odefinder.program import ADD, CONST, MUL, POW, VAR, Program, check_system
-from odefinder.solver import (
+from odefinder.expressions.program import ADD, CONST, MUL, POW, VAR, Program, check_system
+from odefinder.numerics.solver import (
     Status,
     Workspace,
     sensitivity_workspace,

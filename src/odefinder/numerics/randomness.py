@@ -12,7 +12,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from odefinder.compiled import compiled
+from odefinder.compiling.jit import compiled
 
 Word = np.uint64
 Stream = NDArray[np.uint64]

@@ -13,10 +13,17 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from odefinder.compiled import compiled
-from odefinder.engine.bytecode import LANES, LAST_STAGE, Bytecode, bytecode, kernel, translate
-from odefinder.engine.dormand_prince import attempt_step, best_factor, dense_weights, first_step
-from odefinder.engine.sensitivities import Sensitivities, advance, fits, interpolate, sensitivities, start
+from odefinder.compiling.jit import compiled, kernel
+from odefinder.numerics.engine.bytecode import LANES, LAST_STAGE, Bytecode, bytecode, translate
+from odefinder.numerics.engine.dormand_prince import attempt_step, best_factor, dense_weights, first_step
+from odefinder.numerics.engine.sensitivities import (
+    Sensitivities,
+    advance,
+    fits,
+    interpolate,
+    sensitivities,
+    start,
+)
 
 
 class Status(IntEnum):

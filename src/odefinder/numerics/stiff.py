@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 from scipy.integrate import Radau
 from scipy.linalg import LinAlgWarning
 
-from odefinder.evaluate import eval_system, jacobian
-from odefinder.integrate import Status
-from odefinder.program import Program, check_system
+from odefinder.expressions.program import Program, check_system
+from odefinder.numerics.evaluate import eval_system, jacobian
+from odefinder.numerics.integrate import Status
 
 METHOD = "Radau"
 EPSILON = float(np.finfo(np.float64).eps)

@@ -6,7 +6,7 @@ import re
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from odefinder.printing import latex_name, to_latex, to_text
+from odefinder.expressions.printing import latex_name, to_latex, to_text
 from odefinder.system import ODESystem
 
 SIZES = (14.0, 12.5, 11.0, 9.5, 8.0)  # points

@@ -17,8 +17,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from odefinder.data.dataset import Dataset, Floats
 from odefinder.data.names import split_unit
-from odefinder.equation_image import equation_image
 from odefinder.errors import DataError, SettingsError
+from odefinder.numerics.r2 import variance_weighted_r2
+from odefinder.output.equation_image import equation_image
 from odefinder.system import ODESystem, SimulationWarning, StiffnessWarning
 
 # Okabe and Ito's palette, which the colour-blind can tell apart; black is kept for text.
@@ -397,14 +398,11 @@ def _agreement(dataset: Dataset, simulated: Sequence[_Simulated], j: int) -> str
     """R² of one variable over all trajectories."""
     observed = np.concatenate(dataset.states)[:, j]
     fitted = np.concatenate([run.observed for run in simulated])[:, j]
-    known = np.isfinite(observed)
-    if not np.isfinite(fitted[known]).all():
+    if np.nanmax(observed) == np.nanmin(observed):
         return ""
-    spread = float(np.sum((observed[known] - observed[known].mean()) ** 2))
-    if spread == 0.0:
+    share = variance_weighted_r2(observed[:, None], fitted[:, None])
+    if share == -np.inf:
         return ""
-    with np.errstate(over="ignore"):
-        share = 1.0 - float(np.sum((observed[known] - fitted[known]) ** 2)) / spread
     if share < 0.0:
         return "R² < 0"
     return "R² > 0.9999" if share > 0.9999 else f"R² = {share:.4f}" if share > 0.99 else f"R² = {share:.2f}"

@@ -1,0 +1,1 @@
+"""Random systems, and how they are observed: what the network learns from."""

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from odefinder.compiled import compiled
-from odefinder.program import ADD, CONST, INV, MUL, SQUARE, VAR, Ops, Values
+from odefinder.compiling.jit import compiled
+from odefinder.expressions.program import ADD, CONST, INV, MUL, SQUARE, VAR, Ops, Values
 
 MAX_CODE, MAX_TERMS, MAX_PARTS = 4096, 256, 512
 CODE, TERMS, PARTS = 0, 1, 2  # fill levels in `size`

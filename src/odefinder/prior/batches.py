@@ -21,11 +21,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from odefinder.errors import SettingsError
-from odefinder.number_words import PAD, number_ids
-from odefinder.prior.examples import EXAMPLE, MAX_TOKENS, Examples, new_counts
+from odefinder.language.number_words import PAD, number_ids
+from odefinder.language.tokens import Vocabulary
+from odefinder.limits.sizes import MAX_DIMENSION, MAX_TOKENS
+from odefinder.prior.examples import EXAMPLE, Examples, new_counts
 from odefinder.prior.presets import Prior
 from odefinder.prior.sampler import fill
-from odefinder.tokens import MAX_DIMENSION, Vocabulary
 
 CHUNK = 256  # examples that one thread draws at once; all of them have equally many points
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from odefinder.compiled import compiled
-from odefinder.randomness import Stream, chance, integer, log_uniform, uniform
+from odefinder.compiling.jit import compiled
+from odefinder.numerics.randomness import Stream, chance, integer, log_uniform, uniform
 
 SMALLEST, LARGEST = 0.05, 20.0  # c_min and c_max of the paper
 

@@ -7,12 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from odefinder.tokens import MAX_DIMENSION
+from odefinder.limits.sizes import MAX_DIMENSION, MAX_POINTS, MAX_TOKENS, MAX_TRAJECTORIES
 
-MAX_POINTS = 200  # observed points of one example, over all its trajectories
-MAX_TRAJECTORIES = 4
-MAX_TOKENS = 400
-MAX_PROGRAM = 512
+MAX_PROGRAM = 512  # nodes
 
 EXAMPLE = np.dtype(
     [

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from odefinder.compiled import compiled
+from odefinder.compiling.jit import compiled
+from odefinder.expressions.program import ABS, ADD, CONST, COS, EXP, INV, LOG, MUL, POW, SIN, SQRT, TANH, VAR
+from odefinder.numerics.randomness import Stream, chance, integer, log_uniform, normal, uniform
+from odefinder.prior.assembly import Draft, begin_term, emit, emit_power, emit_product, emit_scaled
 from odefinder.prior.constants import magnitude
-from odefinder.prior.draft import Draft, begin_term, emit, emit_power, emit_product, emit_scaled
-from odefinder.program import ABS, ADD, CONST, COS, EXP, INV, LOG, MUL, POW, SIN, SQRT, TANH, VAR
-from odefinder.randomness import Stream, chance, integer, log_uniform, normal, uniform
 
 SIMPLE = 0.45  # share of simple constants in the families
 

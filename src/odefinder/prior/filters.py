@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from odefinder.compiled import compiled
-from odefinder.program import ARITY, VAR, Ops, Values
+from odefinder.compiling.jit import compiled
+from odefinder.expressions.program import ARITY, VAR, Ops, Values
 
 Floats = NDArray[np.float64]
 

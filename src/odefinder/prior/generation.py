@@ -33,12 +33,13 @@ from rich.progress import (
 from rich.text import Text
 
 from odefinder.errors import DataError, MissingExtraError, OdefinderError, SettingsError
-from odefinder.prior.examples import EXAMPLE, MAX_POINTS, MAX_TRAJECTORIES, Examples, new_counts
+from odefinder.language.tokens import Vocabulary
+from odefinder.limits.sizes import MAX_POINTS, MAX_TRAJECTORIES
+from odefinder.prior.examples import EXAMPLE, Examples, new_counts
 from odefinder.prior.presets import prior_preset
 from odefinder.prior.sampler import fill
 from odefinder.prior.shards import TEMPORARY, arrow, read_shard, shard_statistics, to_table, write_table
 from odefinder.prior.statistics import Statistics, describe, no_statistics
-from odefinder.tokens import Vocabulary
 
 FORMAT = 1  # of the folder; raise it when an older reader would misread a newer folder
 MANIFEST = "manifest.json"

@@ -7,9 +7,14 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from odefinder.canonical import canonicalise
-from odefinder.compiled import compiled
-from odefinder.corruption import add_noise, keep_points
+from odefinder.compiling.jit import compiled
+from odefinder.data.corruption import add_noise, keep_points
+from odefinder.data.units import T_END, T_START, change_units
+from odefinder.expressions.canonical import canonicalise
+from odefinder.expressions.program import Ops, Values
+from odefinder.language.tokens import Layout, encode_program
+from odefinder.numerics.randomness import Stream, chance, log_uniform, normal, uniform
+from odefinder.numerics.solver import Workspace, solve
 from odefinder.prior.examples import (
     ACCEPTED,
     CONSTANT,
@@ -32,11 +37,6 @@ from odefinder.prior.filters import (
     settling_row,
 )
 from odefinder.prior.presets import Prior
-from odefinder.program import Ops, Values
-from odefinder.randomness import Stream, chance, log_uniform, normal, uniform
-from odefinder.scaling import T_END, T_START, change_units
-from odefinder.solver import Workspace, solve
-from odefinder.tokens import Layout, encode_program
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

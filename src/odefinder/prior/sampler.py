@@ -12,29 +12,22 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from odefinder.canonical import make_pool
-from odefinder.compiled import compiled
-from odefinder.corruption import RHO_MAX, SIGMA_MAX
+from odefinder.compiling.jit import compiled
+from odefinder.data.corruption import RHO_MAX, SIGMA_MAX
+from odefinder.data.units import T_END, T_START
 from odefinder.errors import SettingsError
-from odefinder.prior.draft import assemble, clear, make_draft
-from odefinder.prior.examples import (
-    ACCEPTED,
-    MAX_POINTS,
-    MAX_TOKENS,
-    MAX_TRAJECTORIES,
-    NO_TARGET,
-    Example,
-    Examples,
-)
+from odefinder.expressions.canonical import make_pool
+from odefinder.expressions.program import Ops, Values
+from odefinder.language.tokens import Layout
+from odefinder.limits.sizes import MAX_DIMENSION, MAX_POINTS, MAX_TOKENS, MAX_TRAJECTORIES
+from odefinder.numerics.randomness import Stream, chance, integer, log_uniform, pick, seed_stream, uniform
+from odefinder.numerics.solver import Workspace, workspace
+from odefinder.prior.assembly import assemble, clear, make_draft
+from odefinder.prior.examples import ACCEPTED, NO_TARGET, Example, Examples
 from odefinder.prior.families import TREES, draw_family
 from odefinder.prior.observing import draw_trajectory, observe, points_before_dropping, rescale, write_target
 from odefinder.prior.presets import Prior
 from odefinder.prior.trees import random_tree
-from odefinder.program import Ops, Values
-from odefinder.randomness import Stream, chance, integer, log_uniform, pick, seed_stream, uniform
-from odefinder.scaling import T_END, T_START
-from odefinder.solver import Workspace, workspace
-from odefinder.tokens import MAX_DIMENSION, Layout
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

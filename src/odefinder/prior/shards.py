@@ -26,17 +26,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from odefinder.errors import DataError, MissingExtraError
-from odefinder.prior.examples import (
-    EXAMPLE,
-    MAX_POINTS,
-    MAX_PROGRAM,
-    MAX_TOKENS,
-    MAX_TRAJECTORIES,
-    Examples,
-)
+from odefinder.limits.sizes import MAX_DIMENSION, MAX_POINTS, MAX_TOKENS, MAX_TRAJECTORIES
+from odefinder.prior.examples import EXAMPLE, MAX_PROGRAM, Examples
 from odefinder.prior.families import FAMILY_NAMES
 from odefinder.prior.statistics import Statistics
-from odefinder.tokens import MAX_DIMENSION
 
 if TYPE_CHECKING:
     import pyarrow

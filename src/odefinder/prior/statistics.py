@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from odefinder.compiled import compiled
-from odefinder.prior.examples import ACCEPTED, EXAMPLE, MAX_PROGRAM, MAX_TOKENS, REASONS, Examples, new_counts
+from odefinder.compiling.jit import compiled
+from odefinder.expressions.program import ADD, N_OPCODES, operator
+from odefinder.limits.sizes import MAX_DIMENSION, MAX_TOKENS
+from odefinder.numerics.solver import solve, workspace
+from odefinder.prior.examples import ACCEPTED, EXAMPLE, MAX_PROGRAM, REASONS, Examples, new_counts
 from odefinder.prior.families import FAMILY_NAMES
 from odefinder.prior.filters import OSCILLATES, is_stationary, most_turns
-from odefinder.program import ADD, N_OPCODES, operator
-from odefinder.solver import solve, workspace
-from odefinder.tokens import MAX_DIMENSION
 
 Ints = NDArray[np.int64]
 

@@ -10,9 +10,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from odefinder.compiled import compiled
-from odefinder.prior.constants import coefficient
-from odefinder.program import (
+from odefinder.compiling.jit import compiled
+from odefinder.expressions.program import (
     ABS,
     ADD,
     ARITY,
@@ -32,7 +31,8 @@ from odefinder.program import (
     Ops,
     Values,
 )
-from odefinder.randomness import Stream, chance, integer, pick, uniform
+from odefinder.numerics.randomness import Stream, chance, integer, pick, uniform
+from odefinder.prior.constants import coefficient
 
 MAX_BINARY = 8
 MAX_DEPTH = 6  # a unary operator is inserted above subtrees less deep than this

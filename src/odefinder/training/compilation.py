@@ -10,9 +10,10 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from odefinder.language.tokens import EOS
+from odefinder.limits.sizes import MAX_DIMENSION
 from odefinder.network.model import DecoderLayer, EncoderLayer, Network, WaveEmbedder
 from odefinder.prior.batches import Batch
-from odefinder.tokens import EOS, MAX_DIMENSION
 
 Loss = Callable[..., Tensor]  # of the network's inputs and targets
 

@@ -23,13 +23,13 @@ import torch
 from torch import Tensor
 
 from odefinder.errors import CheckpointError, SettingsError
-from odefinder.interrupt import Interrupt
+from odefinder.language.tokens import Vocabulary
+from odefinder.limits.interrupt import Interrupt
 from odefinder.network import checkpoint
 from odefinder.network.model import Network, count_parameters
 from odefinder.network.presets import network_preset
 from odefinder.prior.batches import Batch, BatchStream, StreamState
 from odefinder.prior.presets import prior_preset
-from odefinder.tokens import Vocabulary
 from odefinder.training.average import WeightAverage
 from odefinder.training.compilation import (
     Recording,

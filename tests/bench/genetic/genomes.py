@@ -5,7 +5,7 @@ import numpy as np
 from odefinder.bench.genetic.generation import newcomers
 from odefinder.bench.genetic.genes import GENE_ARITY, UNARY_WITH_WAVES
 from odefinder.bench.genetic.population import Population, make_population
-from odefinder.randomness import seed_stream
+from odefinder.numerics.randomness import seed_stream
 
 GENES = 64
 

@@ -6,7 +6,7 @@ import pytest
 from odefinder.bench.genetic.evaluation import evaluate_genes, make_work, mean_square
 from odefinder.bench.genetic.functions import exp_all, log_all, wave_all
 from odefinder.bench.genetic.genes import DIV, SUB, express, to_program
-from odefinder.program import CONST, LOG, SQRT, VAR
+from odefinder.expressions.program import CONST, LOG, SQRT, VAR
 from tests.bench.genetic.genomes import GENES, complete, population
 from tests.programs import values_at, words
 

@@ -7,7 +7,7 @@ from odefinder.bench.genetic.generation import MUTANT, breed, newcomers
 from odefinder.bench.genetic.genes import UNARY, UNARY_WITH_WAVES
 from odefinder.bench.genetic.population import Population, make_population
 from odefinder.bench.genetic.variation import switch
-from odefinder.program import CONST, COS, SIN, VAR
+from odefinder.expressions.program import CONST, COS, SIN, VAR
 from tests.bench.genetic.genomes import GENES, complete, population, stream
 
 COUNT = 60

@@ -5,8 +5,8 @@ from odefinder.bench.methods import ffx as method
 from odefinder.bench.methods import grid
 from odefinder.bench.metrics import trajectory_r2
 from odefinder.errors import ExpressionError, OdefinderError
-from odefinder.evaluate import evaluate
-from odefinder.program import concatenate, make_program
+from odefinder.expressions.program import concatenate, make_program
+from odefinder.numerics.evaluate import evaluate
 
 from .trajectories import simulated
 

@@ -6,7 +6,7 @@ import pytest
 from odefinder.bench.methods.genetic import METHODS, genetic_method
 from odefinder.bench.metrics import trajectory_r2
 from odefinder.errors import OdefinderError
-from odefinder.program import check_system
+from odefinder.expressions.program import check_system
 
 T = np.linspace(0.0, 6.0, 60)
 CIRCLE = np.stack([np.cos(T), -np.sin(T)], axis=1)  # x' = y, y' = -x

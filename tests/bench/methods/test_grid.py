@@ -4,7 +4,7 @@ import pytest
 from odefinder import ODESystem
 from odefinder.bench.methods import grid
 from odefinder.errors import NoSystemError
-from odefinder.expression import parse
+from odefinder.expressions.parse import parse
 
 from .trajectories import logistic, oscillator
 

@@ -1,13 +1,13 @@
 import numpy as np
 import pytest
 
-from odefinder import drafts
 from odefinder.bench.methods import grid
 from odefinder.bench.methods import operon as method
 from odefinder.bench.metrics import trajectory_r2
 from odefinder.errors import OdefinderError
-from odefinder.evaluate import evaluate
-from odefinder.program import make_program
+from odefinder.expressions import drafts
+from odefinder.expressions.program import make_program
+from odefinder.numerics.evaluate import evaluate
 
 from .trajectories import logistic
 

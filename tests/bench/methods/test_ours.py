@@ -10,7 +10,7 @@ from odefinder.bench.methods.method import load_compiled
 from odefinder.bench.metrics import trajectory_r2
 from odefinder.bench.sets import load_set
 from odefinder.errors import SettingsError
-from odefinder.inference.decode import Decoding
+from odefinder.inference.propose.decode import Decoding
 
 DECAY = load_set("odebench")[0]
 

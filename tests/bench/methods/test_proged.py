@@ -7,8 +7,8 @@ from odefinder.bench.grammars import GRAMMARS, MAX_NODES, sample_equation
 from odefinder.bench.methods.proged import METHODS, proged_method
 from odefinder.bench.metrics import trajectory_r2
 from odefinder.errors import OdefinderError
-from odefinder.integrate import integrate
-from odefinder.program import check_system, concatenate
+from odefinder.expressions.program import check_system, concatenate
+from odefinder.numerics.integrate import integrate
 from tests.programs import words
 
 T = np.linspace(0.0, 5.0, 60)

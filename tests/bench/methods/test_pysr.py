@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from odefinder.bench.methods import pysr as method
-from odefinder.expression import parse
+from odefinder.expressions.parse import parse
 
 from .trajectories import oscillator
 

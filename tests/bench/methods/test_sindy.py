@@ -5,10 +5,10 @@ from odefinder.bench.methods import sindy, sindy_simulation
 from odefinder.bench.methods.library import Library
 from odefinder.bench.methods.sindy import Setting, settings, threshold_regression
 from odefinder.bench.metrics import trajectory_r2
-from odefinder.canonical import skeleton
-from odefinder.corruption import corrupt
+from odefinder.data.corruption import corrupt
 from odefinder.errors import NoSystemError, OdefinderError
-from odefinder.evaluate import evaluate
+from odefinder.expressions.canonical import skeleton
+from odefinder.numerics.evaluate import evaluate
 
 from .trajectories import logistic, oscillator
 

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-from odefinder.canonical import canonical, skeleton
 from odefinder.errors import ExpressionError
-from odefinder.program import (
+from odefinder.expressions.canonical import canonical, skeleton
+from odefinder.expressions.program import (
     ADD,
     CONST,
     COS,

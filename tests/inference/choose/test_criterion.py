@@ -3,9 +3,8 @@
 import numpy as np
 import pytest
 
-from odefinder.inference.observations import Observations
-from odefinder.inference.refine import Fit
-from odefinder.inference.select import (
+from odefinder.data.observations import Observations
+from odefinder.inference.choose.criterion import (
     LEAST_PER_NODE,
     LIKELIHOOD_SHARE,
     START_WEIGHT,
@@ -17,6 +16,7 @@ from odefinder.inference.select import (
     runs_away,
     start_error,
 )
+from odefinder.inference.fit.refine import Fit
 from tests.programs import words
 
 DATA = Observations(np.linspace(0.0, 1.0, 100), np.random.default_rng(0).random((100, 1)), np.array([0, 100]))

@@ -5,13 +5,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from odefinder.canonical import skeleton
-from odefinder.inference.deadline import Deadline
-from odefinder.inference.observations import Floats, Observations
-from odefinder.inference.search import Found, Search, SearchSettings
-from odefinder.inference.states import estimate_states
-from odefinder.program import Program, concatenate
-from odefinder.scaling import fit_scaling
+from odefinder.data.observations import Floats, Observations
+from odefinder.data.units import fit_scaling
+from odefinder.expressions.canonical import skeleton
+from odefinder.expressions.program import Program, concatenate
+from odefinder.inference.choose.search import Found, Search, SearchSettings
+from odefinder.inference.fit.states import estimate_states
+from odefinder.limits.deadline import Deadline
 from tests.inference.test_refine import observations, perturbed, program_of
 
 PENDULUM = program_of(["y", "-1.7*sin(x) - 0.2*y"])

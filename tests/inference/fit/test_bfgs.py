@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from odefinder.inference.bfgs import fit_by_bfgs
+from odefinder.inference.fit.bfgs import fit_by_bfgs
 from tests.inference.test_refine import SYSTEMS, observations, perturbed, program_of
 
 

@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from odefinder.inference.horizon import beginning, fit_growing
-from odefinder.inference.observations import Observations
-from odefinder.inference.refine import fit_constants
-from odefinder.integrate import integrate
+from odefinder.data.observations import Observations
+from odefinder.inference.fit.horizon import beginning, fit_growing
+from odefinder.inference.fit.refine import fit_constants
+from odefinder.numerics.integrate import integrate
 from odefinder.system import ODESystem
 
 

@@ -5,12 +5,12 @@ import time
 import numpy as np
 import pytest
 
-from odefinder.corruption import corrupt
-from odefinder.inference.integral import match_component
-from odefinder.inference.observations import Observations
-from odefinder.inference.states import estimate_states
-from odefinder.integrate import integrate
-from odefinder.program import Program
+from odefinder.data.corruption import corrupt
+from odefinder.data.observations import Observations
+from odefinder.expressions.program import Program
+from odefinder.inference.fit.integral import match_component
+from odefinder.inference.fit.states import estimate_states
+from odefinder.numerics.integrate import integrate
 from odefinder.system import ODESystem
 
 VARIABLES = ["x", "y"]

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from odefinder.inference.interpolation import ORDERS, error_by_order, interpolate, leave_one_out
+from odefinder.inference.fit.interpolation import ORDERS, error_by_order, interpolate, leave_one_out
 
 IRREGULAR = np.sort(np.random.default_rng(0).uniform(1.0, 10.0, 60))
 

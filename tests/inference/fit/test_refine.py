@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from odefinder.corruption import corrupt
-from odefinder.inference.observations import Observations
-from odefinder.inference.refine import fit_constants
-from odefinder.integrate import integrate
-from odefinder.program import Program
+from odefinder.data.corruption import corrupt
+from odefinder.data.observations import Observations
+from odefinder.expressions.program import Program
+from odefinder.inference.fit.refine import fit_constants
+from odefinder.numerics.integrate import integrate
 from odefinder.system import ODESystem
 
 SYSTEMS = {

@@ -5,8 +5,8 @@ import math
 import numpy as np
 import pytest
 
-from odefinder.inference.refine import fit_constants, standard_errors
-from odefinder.inference.rounding import round_constants, simple_value
+from odefinder.inference.fit.refine import fit_constants, standard_errors
+from odefinder.inference.fit.rounding import round_constants, simple_value
 from tests.inference.test_refine import observations, perturbed, program_of
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from odefinder.inference.smoothing import Smoother
+from odefinder.inference.fit.smoothing import Smoother
 
 
 def noisy_sine(points: int, noise: float, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:

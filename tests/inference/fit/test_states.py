@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from odefinder.corruption import corrupt
-from odefinder.inference.observations import Observations
-from odefinder.inference.states import estimate_states, states_of_model
+from odefinder.data.corruption import corrupt
+from odefinder.data.observations import Observations
+from odefinder.inference.fit.states import estimate_states, states_of_model
 from odefinder.system import ODESystem
 
 OSCILLATOR = ODESystem.from_text(["y", "-x"], variables=["x", "y"]).program

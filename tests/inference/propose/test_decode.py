@@ -6,11 +6,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from odefinder.canonical import skeleton
+from odefinder.data.observations import Observations
+from odefinder.data.units import T_END, T_START
 from odefinder.errors import SettingsError
-from odefinder.grammar import Grammar
-from odefinder.inference import decode as decoding
-from odefinder.inference.decode import (
+from odefinder.expressions.canonical import skeleton
+from odefinder.expressions.program import Program, check_system, concatenate
+from odefinder.inference.propose import decode as decoding
+from odefinder.inference.propose.decode import (
     DECODING_PRESETS,
     Constraint,
     Decoding,
@@ -22,16 +24,14 @@ from odefinder.inference.decode import (
     program_log_probabilities,
     sample,
 )
-from odefinder.inference.observations import Observations
+from odefinder.language.grammar import Grammar
+from odefinder.language.number_words import PAD, number_ids
+from odefinder.language.tokens import EOS, Vocabulary
+from odefinder.limits.sizes import MAX_DIMENSION, MAX_TRAJECTORIES
 from odefinder.network.checkpoint import save_weights
 from odefinder.network.onnx_runtime import OnnxRuntime
 from odefinder.network.runtime import Runtime
 from odefinder.network.torch_runtime import TorchRuntime
-from odefinder.number_words import PAD, number_ids
-from odefinder.prior.examples import MAX_TRAJECTORIES
-from odefinder.program import Program, check_system, concatenate
-from odefinder.scaling import T_END, T_START
-from odefinder.tokens import EOS, MAX_DIMENSION, Vocabulary
 from tests.networks import arrays, small_network
 from tests.programs import words
 

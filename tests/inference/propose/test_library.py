@@ -5,8 +5,11 @@ from math import comb
 import numpy as np
 import pytest
 
-from odefinder.inference.integral import component_score
-from odefinder.inference.library import (
+from odefinder.data.observations import Observations
+from odefinder.expressions.program import make_program
+from odefinder.inference.fit.integral import component_score
+from odefinder.inference.fit.states import StateEstimate, estimate_states
+from odefinder.inference.propose.library import (
     LARGEST,
     all_features,
     equation,
@@ -14,9 +17,6 @@ from odefinder.inference.library import (
     make_library,
     monomials,
 )
-from odefinder.inference.observations import Observations
-from odefinder.inference.states import StateEstimate, estimate_states
-from odefinder.program import make_program
 
 
 def estimate_of(dimension: int) -> StateEstimate:

@@ -2,10 +2,10 @@
 
 import pytest
 
-from odefinder.canonical import skeleton
-from odefinder.expression import parse
-from odefinder.inference.moves import altered, larger, monomials, smaller
-from odefinder.program import Program, component_bounds, make_program
+from odefinder.expressions.canonical import skeleton
+from odefinder.expressions.parse import parse
+from odefinder.expressions.program import Program, component_bounds, make_program
+from odefinder.inference.propose.moves import altered, larger, monomials, smaller
 
 NAMES = ("x", "y")
 

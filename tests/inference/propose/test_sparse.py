@@ -3,16 +3,16 @@
 import numpy as np
 import pytest
 
-from odefinder.canonical import skeleton
-from odefinder.corruption import corrupt
-from odefinder.inference.observations import Observations
-from odefinder.inference.refine import fit_constants
-from odefinder.inference.select import best_fit
-from odefinder.inference.sparse import combinations, propose
-from odefinder.inference.states import estimate_states
-from odefinder.integrate import integrate
-from odefinder.program import Program, check_system
-from odefinder.scaling import fit_scaling
+from odefinder.data.corruption import corrupt
+from odefinder.data.observations import Observations
+from odefinder.data.units import fit_scaling
+from odefinder.expressions.canonical import skeleton
+from odefinder.expressions.program import Program, check_system
+from odefinder.inference.choose.criterion import best_fit
+from odefinder.inference.fit.refine import fit_constants
+from odefinder.inference.fit.states import estimate_states
+from odefinder.inference.propose.sparse import combinations, propose
+from odefinder.numerics.integrate import integrate
 from odefinder.system import ODESystem
 
 VARIABLES = ["x", "y", "z"]

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from odefinder.inference.selection import additions, grow, least_squares, shrink
+from odefinder.inference.propose.subsets import additions, grow, least_squares, shrink
 
 
 def random_columns(count: int = 40, rows: int = 60) -> np.ndarray:

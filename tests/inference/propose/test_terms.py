@@ -2,12 +2,12 @@
 
 import numpy as np
 
-from odefinder.inference.library import make_library
-from odefinder.inference.observations import Observations
-from odefinder.inference.states import estimate_states
-from odefinder.inference.terms import Problem, Search, make_problem, term_sets
-from odefinder.integrate import integrate
-from odefinder.program import CONST, SIN, VAR
+from odefinder.data.observations import Observations
+from odefinder.expressions.program import CONST, SIN, VAR
+from odefinder.inference.fit.states import estimate_states
+from odefinder.inference.propose.library import make_library
+from odefinder.inference.propose.terms import Problem, Search, make_problem, term_sets
+from odefinder.numerics.integrate import integrate
 from odefinder.system import ODESystem
 
 

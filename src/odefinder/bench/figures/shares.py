@@ -17,8 +17,8 @@ from odefinder.bench.figures.contestants import MEASURES, Contestant, share
 from odefinder.bench.metrics import GOOD
 from odefinder.bench.protocol import Result
 from odefinder.bench.sets import TrueSystem
-from odefinder.plot import FAINT, GREY, INK, WIDTH, styled
-from odefinder.program import ARITY
+from odefinder.expressions.program import ARITY
+from odefinder.output.plot import FAINT, GREY, INK, WIDTH, styled
 
 MOST_RHOS = 3
 Cell = tuple[float, float]  # sigma, rho

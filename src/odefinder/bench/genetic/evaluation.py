@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from odefinder.bench.genetic.functions import exp_all, log_all, wave_all
 from odefinder.bench.genetic.genes import DIV, SUB
-from odefinder.compiled import compiled
-from odefinder.program import ADD, CONST, COS, CUBE, EXP, LOG, MUL, SIN, SQUARE, VAR, Ops, Values
+from odefinder.compiling.jit import compiled
+from odefinder.expressions.program import ADD, CONST, COS, CUBE, EXP, LOG, MUL, SIN, SQUARE, VAR, Ops, Values
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

@@ -38,8 +38,8 @@ from odefinder.bench.genetic.genes import UNARY, UNARY_WITH_WAVES, to_program
 from odefinder.bench.genetic.population import make_archive, make_population
 from odefinder.bench.genetic.predictors import Estimator
 from odefinder.bench.genetic.selection import case_tolerances, groups, survivors
-from odefinder.program import Program
-from odefinder.randomness import seed_stream
+from odefinder.expressions.program import Program
+from odefinder.numerics.randomness import seed_stream
 
 Algorithm = Literal["afp", "fe-afp", "ehc", "eplex"]
 

@@ -11,9 +11,9 @@ from odefinder.bench.genetic.evaluation import Floats, Ints, Work
 from odefinder.bench.genetic.population import Archive, Population, copy_member, measure, remember
 from odefinder.bench.genetic.selection import first_filters, lexicase
 from odefinder.bench.genetic.variation import cross, mutate, perturb, random_size, random_tree, switch
-from odefinder.compiled import compiled
-from odefinder.program import Ops
-from odefinder.randomness import Stream, chance, integer
+from odefinder.compiling.jit import compiled
+from odefinder.expressions.program import Ops
+from odefinder.numerics.randomness import Stream, chance, integer
 
 FEWEST_GENES, FIRST_GENES = 3, 20  # of a random genome
 ACTIVE_AT_FIRST, SWITCHED = 0.5, 0.1  # probabilities of a gene, where genes can be switched off

@@ -13,9 +13,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from odefinder.compiled import compiled
-from odefinder.drafts import Draft, apply, divide, finished, negative, number, times, variable
-from odefinder.program import (
+from odefinder.compiling.jit import compiled
+from odefinder.expressions.drafts import Draft, apply, divide, finished, negative, number, times, variable
+from odefinder.expressions.program import (
     ABS,
     ADD,
     ARITY,

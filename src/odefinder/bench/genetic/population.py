@@ -8,8 +8,8 @@ import numpy as np
 
 from odefinder.bench.genetic.evaluation import Floats, Ints, Work, evaluate_genes, mean_square
 from odefinder.bench.genetic.genes import Bools, express
-from odefinder.compiled import compiled
-from odefinder.program import Ops, Values
+from odefinder.compiling.jit import compiled
+from odefinder.expressions.program import Ops, Values
 
 
 class Population(NamedTuple):

@@ -14,8 +14,8 @@ import numpy as np
 from odefinder.bench.genetic.evaluation import Floats, Ints, Work
 from odefinder.bench.genetic.generation import copy_members, measure_all
 from odefinder.bench.genetic.population import Archive, Population, make_population
-from odefinder.compiled import compiled
-from odefinder.randomness import Stream, chance, integer
+from odefinder.compiling.jit import compiled
+from odefinder.numerics.randomness import Stream, chance, integer
 
 PREDICTORS, POINTS, TRAINERS, TRAINER_GENERATIONS = 100, 10, 10, 10  # as ellyn in SRBench
 MUTATION = 0.1  # share of the points of a new predictor that are drawn anew

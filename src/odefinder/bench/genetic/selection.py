@@ -6,8 +6,8 @@ import numpy as np
 
 from odefinder.bench.genetic.evaluation import Floats, Ints
 from odefinder.bench.genetic.population import Population
-from odefinder.compiled import compiled
-from odefinder.randomness import Stream, integer
+from odefinder.compiling.jit import compiled
+from odefinder.numerics.randomness import Stream, integer
 
 MOST_CASES = 30  # that a selection looks at: whoever is left then is much alike, and costs most of the time
 PATIENCE = 10  # failed tournaments for each member left, after which the worst are removed

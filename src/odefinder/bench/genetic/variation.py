@@ -10,9 +10,9 @@ import math
 from odefinder.bench.genetic.evaluation import Ints
 from odefinder.bench.genetic.genes import BINARY, GENE_ARITY, gene_end
 from odefinder.bench.genetic.population import Population, copy_genes, copy_genome
-from odefinder.compiled import compiled
-from odefinder.program import CONST, VAR, Ops, Values
-from odefinder.randomness import Stream, chance, integer, normal, uniform
+from odefinder.compiling.jit import compiled
+from odefinder.expressions.program import CONST, VAR, Ops, Values
+from odefinder.numerics.randomness import Stream, chance, integer, normal, uniform
 
 TRIES = 8  # to cross without becoming too long
 MUTATED_SIZE = 7  # of a subtree that mutation draws

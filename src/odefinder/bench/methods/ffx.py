@@ -15,13 +15,13 @@ from typing import Any
 
 import numpy as np
 
-from odefinder import drafts
 from odefinder.bench.methods.grid import DERIVATIVES, Front, search_equations, unexplained
 from odefinder.bench.methods.method import Floats, Method, load_compiled
 from odefinder.bench.methods.quiet import quiet
-from odefinder.drafts import FUNCTIONS, Draft
 from odefinder.errors import ExpressionError
-from odefinder.program import ADD, Program
+from odefinder.expressions import drafts
+from odefinder.expressions.drafts import FUNCTIONS, Draft
+from odefinder.expressions.program import ADD, Program
 
 APPROACHES = ((0, 0), (0, 1), (1, 0), (1, 1))  # denominator, |x| and log10 x
 

@@ -21,7 +21,7 @@ from odefinder.bench.genetic import Algorithm, Evolution, evolve
 from odefinder.bench.methods.derivatives import derivatives
 from odefinder.bench.methods.grid import DERIVATIVES, cartesian, search
 from odefinder.bench.methods.method import Floats, Method, load_compiled
-from odefinder.program import Program
+from odefinder.expressions.program import Program
 
 Sizes = tuple[tuple[int, int], ...]  # populations and generations
 

@@ -18,11 +18,11 @@ import numpy as np
 
 from odefinder.bench.methods.derivatives import ORDERS, WINDOWS, check, derivatives
 from odefinder.bench.methods.method import Floats
-from odefinder.bench.metrics import r2_score
 from odefinder.errors import NoSystemError, OdefinderError
-from odefinder.inference.sparse import smallest_sums
-from odefinder.integrate import Status, integrate
-from odefinder.program import Program, concatenate
+from odefinder.expressions.program import Program, concatenate
+from odefinder.inference.propose.sparse import smallest_sums
+from odefinder.numerics.integrate import Status, integrate
+from odefinder.numerics.r2 import variance_weighted_r2
 
 FITTED = 0.7  # share of the points that the models of the search see
 FEWEST = 4  # points in either part, below which there is nothing to search by
@@ -43,7 +43,7 @@ def observed_r2(program: Program, t: Floats, x: Floats) -> float:
     scale = float(np.abs(x).max()) + 1e-12
     tolerance = {"rtol": 1e-6, "atol": 1e-8 * scale}
     path, status = integrate(program, x[0], t, max_steps=3000, bound=1e4 * scale, **tolerance)
-    return r2_score(x, path) if status == Status.OK else -np.inf
+    return variance_weighted_r2(x, path) if status == Status.OK else -np.inf
 
 
 def most_accurate(programs: Iterable[Program], t: Floats, x: Floats) -> Program:

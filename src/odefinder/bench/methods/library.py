@@ -10,11 +10,11 @@ from math import comb
 
 import numpy as np
 
-from odefinder import drafts
 from odefinder.bench.methods.method import Floats
-from odefinder.drafts import FUNCTIONS, Draft
 from odefinder.errors import NoSystemError
-from odefinder.program import ADD, INV, Program, concatenate
+from odefinder.expressions import drafts
+from odefinder.expressions.drafts import FUNCTIONS, Draft
+from odefinder.expressions.program import ADD, INV, Program, concatenate
 
 VALUES: dict[str, Callable[[Floats], Floats]] = {
     "sin": np.sin,

@@ -9,7 +9,7 @@ from importlib.util import find_spec
 import numpy as np
 from numpy.typing import NDArray
 
-from odefinder.program import Program
+from odefinder.expressions.program import Program
 
 Floats = NDArray[np.float64]
 
@@ -41,9 +41,9 @@ class Method:
 def load_compiled() -> None:
     """Import and compile what most methods use: the integrator, the evaluator and the canonical form."""
     from odefinder.bench.metrics import trajectory_r2
-    from odefinder.canonical import skeleton
-    from odefinder.evaluate import evaluate
-    from odefinder.program import make_program
+    from odefinder.expressions.canonical import skeleton
+    from odefinder.expressions.program import make_program
+    from odefinder.numerics.evaluate import evaluate
 
     program = make_program([1], [0.0])  # x' = x
     t = np.linspace(0.0, 1.0, 5)

@@ -11,14 +11,14 @@ from typing import Any
 
 import numpy as np
 
-from odefinder import drafts
 from odefinder.bench.methods.grid import DERIVATIVES, Front, search_equations, unexplained
 from odefinder.bench.methods.method import Floats, Method, load_compiled
 from odefinder.bench.methods.quiet import quiet
-from odefinder.drafts import FUNCTIONS, Draft
 from odefinder.errors import ExpressionError
-from odefinder.evaluate import evaluate
-from odefinder.program import ADD, Program, concatenate
+from odefinder.expressions import drafts
+from odefinder.expressions.drafts import FUNCTIONS, Draft
+from odefinder.expressions.program import ADD, Program, concatenate
+from odefinder.numerics.evaluate import evaluate
 
 EVALUATIONS = 300_000  # of an equation, those of the fitting of constants included
 SETTINGS: dict[str, Any] = {

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from odefinder.bench.methods.method import Floats, Method
 from odefinder.errors import SettingsError
-from odefinder.program import Program
+from odefinder.expressions.program import Program
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from functools import partial
 import numpy as np
 
 from odefinder.bench.methods.method import Floats, Method
-from odefinder.program import Program
+from odefinder.expressions.program import Program
 
 BUDGET = 20.0  # seconds
 SAMPLES, TEMPERATURE = 50, 0.7  # where the network is alone
@@ -30,8 +30,8 @@ def prepare() -> None:
 def fit_full(t: Floats, x: Floats, seed: int, *, network: bool = True, sparse: bool = True) -> Program:
     """Default settings, with more time: it is seldom used up, so that the result does not depend on it."""
     from odefinder.data import from_arrays
-    from odefinder.inference.decode import Decoding
     from odefinder.inference.find import Finding, find
+    from odefinder.inference.propose.decode import Decoding
 
     how = Finding(time_budget=BUDGET, decoding=Decoding(seed=seed), network=network, sparse=sparse)
     return find(from_arrays(x, t), how).explanations[0].system.program
@@ -50,9 +50,9 @@ def fit_optimised(t: Floats, x: Floats, seed: int) -> Program:
 def _decoded(t: Floats, x: Floats, seed: int, samples: int, *, optimise: bool) -> Program:
     from odefinder.data import from_arrays
     from odefinder.errors import NoSystemError
-    from odefinder.inference.bfgs import fit_by_bfgs
-    from odefinder.inference.decode import Decoding, Reading, decode
-    from odefinder.network.runtime import load_runtime
+    from odefinder.inference.fit.bfgs import fit_by_bfgs
+    from odefinder.inference.propose.decode import Decoding, Reading, decode
+    from odefinder.network.loading import load_runtime
 
     dataset = from_arrays(x, t)
     scaling = dataset.scaling()
@@ -70,8 +70,8 @@ def _decoded(t: Floats, x: Floats, seed: int, samples: int, *, optimise: bool) -
 
 
 def _observed_r2(program: Program, t: Floats, x: Floats) -> float:
-    from odefinder.inference.find import variance_weighted_r2
-    from odefinder.integrate import integrate
+    from odefinder.numerics.integrate import integrate
+    from odefinder.numerics.r2 import variance_weighted_r2
 
     return variance_weighted_r2(x, integrate(program, x[0], t, rtol=1e-6, atol=1e-9, bound=1e4)[0])
 

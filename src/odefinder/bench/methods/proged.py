@@ -20,15 +20,15 @@ import numpy as np
 from odefinder.bench.grammars import GRAMMARS, sample_equation
 from odefinder.bench.methods.grid import most_accurate, search
 from odefinder.bench.methods.method import Floats, Method
-from odefinder.canonical import canonical, structure
+from odefinder.data.observations import Observations
+from odefinder.data.units import fit_scaling
 from odefinder.errors import ExpressionError, NoSystemError
+from odefinder.expressions.canonical import canonical, structure
+from odefinder.expressions.program import Program, concatenate
 from odefinder.inference.find import prepare as compile_search
-from odefinder.inference.integral import match_component
-from odefinder.inference.observations import Observations
-from odefinder.inference.refine import fit_constants
-from odefinder.inference.states import StateEstimate, estimate_states
-from odefinder.program import Program, concatenate
-from odefinder.scaling import fit_scaling
+from odefinder.inference.fit.integral import match_component
+from odefinder.inference.fit.refine import fit_constants
+from odefinder.inference.fit.states import StateEstimate, estimate_states
 
 SAMPLES, FITTED = 500, 32  # systems of each grammar
 REPEATS = 100  # draws without a new system after which a grammar has no more to give: the paper's

@@ -15,8 +15,8 @@ from odefinder.bench.methods.grid import DERIVATIVES, Front, search_equations
 from odefinder.bench.methods.method import Floats, Method, load_compiled
 from odefinder.bench.methods.quiet import quiet
 from odefinder.errors import ExpressionError, NoSystemError
-from odefinder.expression import parse
-from odefinder.program import Program
+from odefinder.expressions.parse import parse
+from odefinder.expressions.program import Program
 
 INSTALL = "pip install pysr, then run `python -c 'import pysr'` once with network access: it fetches Julia"
 SETTINGS: dict[str, Any] = {

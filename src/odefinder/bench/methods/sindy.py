@@ -20,7 +20,7 @@ from odefinder.bench.methods.library import Library
 from odefinder.bench.methods.method import Floats, Method, load_compiled
 from odefinder.bench.methods.quiet import quiet
 from odefinder.errors import NoSystemError
-from odefinder.program import Program
+from odefinder.expressions.program import Program
 
 DEGREES = tuple(range(1, 11))
 POLYNOMIALS: tuple[str, ...] = ()

@@ -19,10 +19,10 @@ from odefinder.bench.methods.library import Library
 from odefinder.bench.methods.method import Floats, Method, load_compiled
 from odefinder.bench.methods.quiet import quiet
 from odefinder.bench.methods.sindy import threshold_regression
+from odefinder.data.observations import Observations
 from odefinder.errors import NoSystemError
-from odefinder.inference.observations import Observations
-from odefinder.inference.states import StateEstimate, estimate_states
-from odefinder.program import Program
+from odefinder.expressions.program import Program
+from odefinder.inference.fit.states import StateEstimate, estimate_states
 
 TRIGONOMETRIC = ("sin", "cos")
 LIBRARIES = (*((degree, ()) for degree in (1, 2, 3, 4)), *((degree, TRIGONOMETRIC) for degree in (1, 2, 3)))

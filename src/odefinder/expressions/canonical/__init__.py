@@ -21,13 +21,26 @@ from typing import cast
 import numpy as np
 from numpy.typing import NDArray
 
-from odefinder.canonical.atoms import collected, emit_sum, variable_atom
-from odefinder.canonical.functions import function, power
-from odefinder.canonical.pool import FAILED, N_CODE, Pool, make_pool, merged, reset
-from odefinder.canonical.rules import number, product, single_factor, whole_power
-from odefinder.compiled import compiled
+from odefinder.compiling.jit import compiled
 from odefinder.errors import ExpressionError
-from odefinder.program import ADD, CONST, INV, MAX_NODES, MUL, POW, POW5, SQUARE, VAR, Ops, Program, Values
+from odefinder.expressions.canonical.atoms import collected, emit_sum, variable_atom
+from odefinder.expressions.canonical.functions import function, power
+from odefinder.expressions.canonical.pool import FAILED, N_CODE, Pool, make_pool, merged, reset
+from odefinder.expressions.canonical.rules import number, product, single_factor, whole_power
+from odefinder.expressions.program import (
+    ADD,
+    CONST,
+    INV,
+    MAX_NODES,
+    MUL,
+    POW,
+    POW5,
+    SQUARE,
+    VAR,
+    Ops,
+    Program,
+    Values,
+)
 
 __all__ = ["Pool", "canonical", "canonicalise", "make_pool", "skeleton", "structure"]
 

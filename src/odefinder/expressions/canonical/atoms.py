@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from odefinder.canonical.pool import (
+from odefinder.compiling.jit import compiled
+from odefinder.expressions.canonical.pool import (
     FAILED,
     FUNCTION,
     GROUP,
@@ -28,8 +29,7 @@ from odefinder.canonical.pool import (
     sort_terms,
     store_work,
 )
-from odefinder.compiled import compiled
-from odefinder.program import ADD, CONST, INV, MUL, POW, POW5, SQRT, SQUARE, VAR
+from odefinder.expressions.program import ADD, CONST, INV, MUL, POW, POW5, SQRT, SQUARE, VAR
 
 # ---------------------------------------------------------------- code
 

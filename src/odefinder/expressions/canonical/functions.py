@@ -6,7 +6,8 @@ import math
 
 import numpy as np
 
-from odefinder.canonical.atoms import (
+from odefinder.compiling.jit import compiled
+from odefinder.expressions.canonical.atoms import (
     collected,
     function_atom,
     leading_coefficient,
@@ -14,7 +15,7 @@ from odefinder.canonical.atoms import (
     signed_group,
     wrapped_atom,
 )
-from odefinder.canonical.pool import (
+from odefinder.expressions.canonical.pool import (
     FUNCTION,
     N_TERMS,
     ROOT,
@@ -25,10 +26,17 @@ from odefinder.canonical.pool import (
     new_term,
     scaled,
 )
-from odefinder.canonical.rules import EXACT, as_term, gather, is_number, number, real_power, single_factor
-from odefinder.compiled import compiled
-from odefinder.engine.bytecode import unary
-from odefinder.program import ABS, COS, EXP, LOG, SIN, SQRT, TANH
+from odefinder.expressions.canonical.rules import (
+    EXACT,
+    as_term,
+    gather,
+    is_number,
+    number,
+    real_power,
+    single_factor,
+)
+from odefinder.expressions.program import ABS, COS, EXP, LOG, SIN, SQRT, TANH
+from odefinder.expressions.values import unary
 
 MAX_EXPONENT = 600.0  # of e in a coefficient; a larger shift stays inside the exponential
 

@@ -19,8 +19,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from odefinder.compiled import compiled
-from odefinder.program import CONST, VAR
+from odefinder.compiling.jit import compiled
+from odefinder.expressions.program import CONST, VAR
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]

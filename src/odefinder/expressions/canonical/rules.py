@@ -7,14 +7,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from odefinder.canonical.atoms import (
+from odefinder.compiling.jit import compiled
+from odefinder.expressions.canonical.atoms import (
     common_exponent,
     function_atom,
     positive_group,
     signed_group,
     wrapped_atom,
 )
-from odefinder.canonical.pool import (
+from odefinder.expressions.canonical.pool import (
     FAILED,
     FUNCTION,
     GROUP,
@@ -33,8 +34,7 @@ from odefinder.canonical.pool import (
     store_work,
     total_coefficient,
 )
-from odefinder.compiled import compiled
-from odefinder.program import ABS, EXP, SQRT
+from odefinder.expressions.program import ABS, EXP, SQRT
 
 EXACT = 1e-12  # a phase or exponent this close to a special value is that value
 

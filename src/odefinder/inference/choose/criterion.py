@@ -14,12 +14,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from odefinder.inference.observations import Floats, Observations
-from odefinder.inference.refine import Fit, fit_constants
-from odefinder.integrate import Status, integrate
-from odefinder.program import Program
+from odefinder.data.observations import Floats, Observations
+from odefinder.expressions.program import Program
+from odefinder.inference.fit.refine import FLOOR, Fit, fit_constants
+from odefinder.numerics.integrate import Status, integrate
 
-FLOOR = 1e-9  # mean squared scaled residual below which a fit is as good as exact
 # A wrong system often fits only from initial values of its own: the error from smoothed ones counts, too, as
 # much as so many observations.
 START_WEIGHT = 20.0

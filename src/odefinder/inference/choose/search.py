@@ -17,19 +17,19 @@ from itertools import compress, islice
 
 import numpy as np
 
-from odefinder.canonical import canonical, structure
+from odefinder.data.observations import Floats, Observations
 from odefinder.errors import ExpressionError
-from odefinder.inference.deadline import Deadline
-from odefinder.inference.horizon import fit_growing, fit_segments, segments
-from odefinder.inference.integral import ComponentFit, match_component, match_system
-from odefinder.inference.library import linear_equation
-from odefinder.inference.moves import altered, larger, smaller
-from odefinder.inference.observations import Floats, Observations
-from odefinder.inference.refine import Fit, fit_constants
-from odefinder.inference.select import RUNAWAY_COST, criterion, runs_away, start_error
-from odefinder.inference.sparse import propose, smallest_sums
-from odefinder.inference.states import StateEstimate, estimate_states, states_of_model
-from odefinder.program import Program, concatenate
+from odefinder.expressions.canonical import canonical, structure
+from odefinder.expressions.program import Program, concatenate
+from odefinder.inference.choose.criterion import RUNAWAY_COST, criterion, runs_away, start_error
+from odefinder.inference.fit.horizon import fit_growing, fit_segments, segments
+from odefinder.inference.fit.integral import ComponentFit, match_component, match_system
+from odefinder.inference.fit.refine import Fit, fit_constants
+from odefinder.inference.fit.states import StateEstimate, estimate_states, states_of_model
+from odefinder.inference.propose.library import linear_equation
+from odefinder.inference.propose.moves import altered, larger, smaller
+from odefinder.inference.propose.sparse import propose, smallest_sums
+from odefinder.limits.deadline import Deadline
 
 # Mean squared scaled residuals above which fits may be caught in local minima.
 POOR, POOR_CLEAN = 0.05, 1e-6

@@ -11,9 +11,9 @@ import warnings
 import numpy as np
 from scipy.optimize import minimize
 
-from odefinder.inference.observations import Floats, Observations
-from odefinder.inference.refine import Fit, cost_and_gradient
-from odefinder.program import Program
+from odefinder.data.observations import Floats, Observations
+from odefinder.expressions.program import Program
+from odefinder.inference.fit.refine import Fit, cost_and_gradient
 
 WALL = 1e6  # cost of constants with which the system cannot be integrated
 

@@ -10,9 +10,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from odefinder.inference.observations import Floats, Observations
-from odefinder.inference.refine import Fit, fit_constants
-from odefinder.program import Program
+from odefinder.data.observations import Floats, Observations
+from odefinder.expressions.program import Program
+from odefinder.inference.fit.refine import Fit, fit_constants
 
 SHARES = (0.15, 0.3, 0.45, 0.6, 0.75, 0.9)
 MIN_POINTS = 5

@@ -11,13 +11,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from odefinder.compiled import compiled
-from odefinder.evaluate import eval_gradients
-from odefinder.inference.observations import Floats, Ints, Observations
-from odefinder.inference.refine import DAMPING_MAX, solve_damped
-from odefinder.inference.select import FLOOR
-from odefinder.inference.states import StateEstimate
-from odefinder.program import CONST, INV, POW, SIN, VAR, Ops, Program, Values, concatenate
+from odefinder.compiling.jit import compiled
+from odefinder.data.observations import Floats, Ints, Observations
+from odefinder.expressions.program import CONST, INV, POW, SIN, VAR, Ops, Program, Values, concatenate
+from odefinder.inference.fit.refine import DAMPING_MAX, FLOOR, solve_damped
+from odefinder.inference.fit.states import StateEstimate
+from odefinder.numerics.evaluate import eval_gradients
 
 DAMPING_START = 1e-3  # most constants enter linearly, where full steps are best
 TOLERANCE = 1e-7  # relative decrease of the cost below which a step counts as no progress

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.interpolate import BSpline, make_interp_spline
 
-from odefinder.inference.observations import Floats
+from odefinder.data.observations import Floats
 
 ORDERS = (1, 2, 3, 4, 5, 6, 7, 8, 9)  # of the polynomials through a point's neighbours
 

@@ -12,13 +12,14 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from odefinder.compiled import compiled
-from odefinder.inference.observations import Floats, Ints, Observations
-from odefinder.program import CONST, Ops, Program, Values
-from odefinder.solver import Workspace, sensitivity_workspace, solve_with_sensitivities
+from odefinder.compiling.jit import compiled
+from odefinder.data.observations import Floats, Ints, Observations
+from odefinder.expressions.program import CONST, Ops, Program, Values
+from odefinder.numerics.solver import Workspace, sensitivity_workspace, solve_with_sensitivities
 
 Bools = NDArray[np.bool_]
 
+FLOOR = 1e-9  # mean squared scaled residual below which a fit is as good as exact
 DAMPING_START, DAMPING_MAX = 1.0, 1e10
 TOLERANCE = 1e-9  # relative decrease of the cost below which a step counts as no progress
 BOUND = 1e4  # times the largest observed value

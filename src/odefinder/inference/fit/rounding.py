@@ -13,8 +13,8 @@ from functools import partial
 
 import numpy as np
 
-from odefinder.inference.observations import Observations
-from odefinder.inference.refine import Bools, Fit, fit_constants, standard_errors
+from odefinder.data.observations import Observations
+from odefinder.inference.fit.refine import Bools, Fit, fit_constants, standard_errors
 
 WITHIN = 2.0  # standard errors
 APART = 4.0  # standard errors between neighbouring numbers of so many digits, at least

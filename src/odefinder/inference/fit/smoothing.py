@@ -17,8 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 
-from odefinder.compiled import compiled
-from odefinder.inference.observations import Floats
+from odefinder.compiling.jit import compiled
+from odefinder.data.observations import Floats
 
 # All relative to the signal's variance.
 TINY = 1e-10  # noise that keeps the covariances regular

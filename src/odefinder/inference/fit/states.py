@@ -12,12 +12,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from odefinder.evaluate import evaluate
-from odefinder.inference.interpolation import error_by_order, interpolate
-from odefinder.inference.observations import Floats, Ints, Observations
-from odefinder.inference.smoothing import Smoother
-from odefinder.integrate import Status, integrate
-from odefinder.program import Program
+from odefinder.data.observations import Floats, Ints, Observations
+from odefinder.expressions.program import Program
+from odefinder.inference.fit.interpolation import error_by_order, interpolate
+from odefinder.inference.fit.smoothing import Smoother
+from odefinder.numerics.evaluate import evaluate
+from odefinder.numerics.integrate import Status, integrate
 
 CLEAN_LEVEL = 3e-4  # errors of prediction, relative to the signal, that smoothing could not improve upon
 PLATEAU = 0.4  # the errors of noise fall by less than this from middle to high orders

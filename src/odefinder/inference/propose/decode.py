@@ -20,16 +20,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from odefinder.canonical import skeleton
+from odefinder.data.observations import Observations
 from odefinder.errors import ExpressionError, SettingsError
-from odefinder.grammar import MAX_SLACK, Grammar
-from odefinder.inference.observations import Observations
+from odefinder.expressions.canonical import skeleton
+from odefinder.expressions.program import Program
+from odefinder.language.grammar import MAX_SLACK, Grammar
+from odefinder.language.number_words import PAD, number_ids
+from odefinder.language.tokens import BOS, EOS, Vocabulary
+from odefinder.limits.sizes import MAX_DIMENSION, MAX_POINTS, MAX_TRAJECTORIES
 from odefinder.network.presets import NetworkSettings
 from odefinder.network.runtime import Floats, Ids, Runtime
-from odefinder.number_words import PAD, number_ids
-from odefinder.prior.examples import MAX_POINTS, MAX_TRAJECTORIES
-from odefinder.program import Program
-from odefinder.tokens import BOS, EOS, MAX_DIMENSION, Vocabulary
 
 WORTH_DROPPING = 0.75  # share of rows still being written below which the others are dropped
 

@@ -13,12 +13,9 @@ from itertools import combinations, combinations_with_replacement
 import numpy as np
 from numpy.typing import NDArray
 
-from odefinder.compiled import compiled
-from odefinder.evaluate import eval_system
-from odefinder.inference.integral import FUNCTION_COST
-from odefinder.inference.observations import Floats
-from odefinder.inference.states import StateEstimate
-from odefinder.program import (
+from odefinder.compiling.jit import compiled
+from odefinder.data.observations import Floats
+from odefinder.expressions.program import (
     ABS,
     ADD,
     CONST,
@@ -37,6 +34,9 @@ from odefinder.program import (
     VAR,
     Program,
 )
+from odefinder.inference.fit.integral import FUNCTION_COST
+from odefinder.inference.fit.states import StateEstimate
+from odefinder.numerics.evaluate import eval_system
 
 Draft = list[tuple[int, float]]  # (opcode, value) in prefix order
 LARGEST = 50.0  # of a feature's value; beyond it is a pole nearby

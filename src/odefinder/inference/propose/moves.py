@@ -11,7 +11,7 @@ from itertools import combinations_with_replacement
 
 import numpy as np
 
-from odefinder.program import (
+from odefinder.expressions.program import (
     ADD,
     ARITY,
     CONST,

@@ -16,15 +16,23 @@ from typing import TypeVar
 
 import numpy as np
 
-from odefinder.canonical import canonical, skeleton
+from odefinder.data.observations import Observations
 from odefinder.errors import ExpressionError
-from odefinder.inference.integral import ComponentFit, component_score, match_component
-from odefinder.inference.library import Feature, Library, equation, feature_integrals, make_library
-from odefinder.inference.observations import Observations
-from odefinder.inference.selection import least_squares
-from odefinder.inference.states import StateEstimate
-from odefinder.inference.terms import Problem, Search, Terms, make_problem, sets_around, shape, term_sets
-from odefinder.program import CONST, Program, concatenate
+from odefinder.expressions.canonical import canonical, skeleton
+from odefinder.expressions.program import CONST, Program, concatenate
+from odefinder.inference.fit.integral import ComponentFit, component_score, match_component
+from odefinder.inference.fit.states import StateEstimate
+from odefinder.inference.propose.library import Feature, Library, equation, feature_integrals, make_library
+from odefinder.inference.propose.subsets import least_squares
+from odefinder.inference.propose.terms import (
+    Problem,
+    Search,
+    Terms,
+    make_problem,
+    sets_around,
+    shape,
+    term_sets,
+)
 
 WORTH_A_TERM = 1.001  # by how much an equation with further terms must be better
 LINEAR = 30  # sets without inner constants that become candidates

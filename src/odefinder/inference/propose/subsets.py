@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from odefinder.inference.observations import Floats, Ints
+from odefinder.data.observations import Floats, Ints
 
 COLLINEAR = 1e-9  # share of a column's square outside the chosen ones below which it counts as one of them
 MAX_SWAPS = 3

@@ -13,12 +13,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from odefinder.inference.integral import floor
-from odefinder.inference.library import Feature, feature_integrals
-from odefinder.inference.observations import Floats, Ints, Observations
-from odefinder.inference.selection import additions, best_pairs, grow, least_squares, shrink
-from odefinder.inference.states import StateEstimate
-from odefinder.program import CONST
+from odefinder.data.observations import Floats, Ints, Observations
+from odefinder.expressions.program import CONST
+from odefinder.inference.fit.integral import floor
+from odefinder.inference.fit.states import StateEstimate
+from odefinder.inference.propose.library import Feature, feature_integrals
+from odefinder.inference.propose.subsets import additions, best_pairs, grow, least_squares, shrink
 
 MAX_ROWS = 400  # observed times used in the selection
 NUDGE = 1e-4  # relative change of an inner constant for a derivative

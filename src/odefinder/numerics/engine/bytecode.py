@@ -13,49 +13,27 @@ When the derivatives are wanted too, one reverse sweep (`gradients.py`) serves a
 
 from __future__ import annotations
 
-import math
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from odefinder.compiled import F, compile_with, compiled
-from odefinder.engine.vectors import WIDTH, zeros
-from odefinder.program import (
-    ABS,
+from odefinder.compiling.jit import compiled, inlined, kernel
+from odefinder.expressions.program import (
     ADD,
     CONST,
-    COS,
-    CUBE,
-    EXP,
-    INV,
-    LOG,
     MUL,
     POW,
-    POW4,
-    SIN,
-    SQRT,
-    SQUARE,
-    TAN,
-    TANH,
     VAR,
 )
+from odefinder.expressions.values import unary
+from odefinder.numerics.engine.vectors import WIDTH, zeros
 
 # An ADD or MUL swallowed by the ADD or MUL above it: (a inner b) outer c.
 MUL_MUL, MUL_ADD, ADD_MUL, ADD_ADD = 20, 21, 22, 23
 
 LANES = WIDTH
 LAST_STAGE = 6  # stages 1 to 6 are new in every step, 0 is the last of the step before
-
-
-def kernel(function: F) -> F:
-    """Compile for the inner loops: arrays are borrowed, never counted, so nothing can be allocated inside."""
-    return compile_with(function, _nrt=False)
-
-
-def inlined(function: F) -> F:
-    """A `kernel` that is always inlined: to call one with a `Bytecode` copies sixty words."""
-    return compile_with(function, _nrt=False, forceinline=True)
 
 
 class Bytecode(NamedTuple):
@@ -147,35 +125,6 @@ def translate(ops: NDArray, values: NDArray, n: int, dimension: int, target: Byt
     for d in range(dimension):
         target.roots[d] = operands[dimension - 1 - d]
     target.counts[0], target.counts[1], target.counts[2] = m, n_constants, first
-
-
-@inlined
-def unary(op: int, a: float) -> float:
-    """The value of a one-argument operator; never raises, NaN outside the domain."""
-    if op == SQUARE:
-        return a * a
-    elif op == SIN:
-        return math.sin(a)
-    elif op == COS:
-        return math.cos(a)
-    elif op == INV:
-        return 1.0 / a
-    elif op == EXP:
-        return math.exp(a)
-    elif op == CUBE:
-        return a * a * a
-    elif op == LOG:
-        return math.log(a)
-    elif op == SQRT:
-        return math.sqrt(a)
-    elif op == ABS:
-        return abs(a)
-    elif op == TANH:
-        return math.tanh(a)
-    elif op == TAN:
-        return math.tan(a)
-    square = a * a
-    return square * square if op == POW4 else square * square * a
 
 
 @inlined

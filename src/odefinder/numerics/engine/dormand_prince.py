@@ -12,7 +12,8 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from odefinder.engine.bytecode import LANES, Bytecode, inlined, kernel, run
+from odefinder.compiling.jit import inlined, kernel
+from odefinder.numerics.engine.bytecode import LANES, Bytecode, run
 
 # The tableau.
 A21 = 1 / 5

@@ -15,9 +15,8 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from odefinder.engine.bytecode import ADD_ADD, ADD_MUL, LANES, LAST_STAGE, MUL_ADD, MUL_MUL, Bytecode, inlined
-from odefinder.engine.vectors import add, fill, load, mul, store
-from odefinder.program import (
+from odefinder.compiling.jit import inlined
+from odefinder.expressions.program import (
     ABS,
     ADD,
     COS,
@@ -34,6 +33,8 @@ from odefinder.program import (
     TAN,
     TANH,
 )
+from odefinder.numerics.engine.bytecode import ADD_ADD, ADD_MUL, LANES, LAST_STAGE, MUL_ADD, MUL_MUL, Bytecode
+from odefinder.numerics.engine.vectors import add, fill, load, mul, store
 
 
 @inlined

@@ -11,11 +11,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from odefinder.compiled import compiled
-from odefinder.engine.bytecode import LANES, LAST_STAGE, Bytecode, inlined, kernel
-from odefinder.engine.dormand_prince import TABLEAU
-from odefinder.engine.gradients import gradients
-from odefinder.engine.vectors import WIDTH, add, fill, load, mul, store, store_first, zeros
+from odefinder.compiling.jit import compiled, inlined, kernel
+from odefinder.numerics.engine.bytecode import LANES, LAST_STAGE, Bytecode
+from odefinder.numerics.engine.dormand_prince import TABLEAU
+from odefinder.numerics.engine.gradients import gradients
+from odefinder.numerics.engine.vectors import WIDTH, add, fill, load, mul, store, store_first, zeros
 
 
 class Sensitivities(NamedTuple):

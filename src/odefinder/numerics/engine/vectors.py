@@ -15,7 +15,7 @@ from numba import extending
 from numba.core import types
 from numpy.typing import NDArray
 
-from odefinder.compiled import compiled
+from odefinder.compiling.jit import compiled
 
 # As a value of no type: an intrinsic is called without the typing context that it is written with.
 intrinsic: Any = extending.intrinsic

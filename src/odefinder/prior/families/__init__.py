@@ -6,12 +6,12 @@ is drawn.
 
 from __future__ import annotations
 
-from odefinder.compiled import compiled
-from odefinder.prior.draft import Draft, is_full
+from odefinder.compiling.jit import compiled
+from odefinder.numerics.randomness import Stream
+from odefinder.prior.assembly import Draft, is_full
 from odefinder.prior.families.amounts import fluxes, growth, interactions, reactions, regulation
 from odefinder.prior.families.flows import linear, neural, polynomials, quadratic
 from odefinder.prior.families.motion import mechanics, phases, potentials, waves
-from odefinder.randomness import Stream
 
 TREES, REACTIONS, INTERACTIONS, MECHANICS, POTENTIALS, LINEAR, REGULATION, GROWTH = range(8)
 NEURAL, PHASES, POLYNOMIALS, QUADRATIC, FLUXES, WAVES = range(8, 14)

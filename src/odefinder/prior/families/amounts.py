@@ -7,8 +7,19 @@ from __future__ import annotations
 
 import numpy as np
 
-from odefinder.compiled import compiled
-from odefinder.prior.draft import Draft, add, begin_term, emit, emit_scaled, has_part, monomial, variable_term
+from odefinder.compiling.jit import compiled
+from odefinder.expressions.program import CONST, EXP, LOG, MUL, POW, SQUARE, VAR
+from odefinder.numerics.randomness import Stream, chance, integer, uniform
+from odefinder.prior.assembly import (
+    Draft,
+    add,
+    begin_term,
+    emit,
+    emit_scaled,
+    has_part,
+    monomial,
+    variable_term,
+)
 from odefinder.prior.features import (
     constant,
     emit_hill_denominator,
@@ -20,8 +31,6 @@ from odefinder.prior.features import (
     saturating,
     signed,
 )
-from odefinder.program import CONST, EXP, LOG, MUL, POW, SQUARE, VAR
-from odefinder.randomness import Stream, chance, integer, uniform
 
 
 @compiled

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from odefinder.compiled import compiled
-from odefinder.prior.draft import Draft, add, begin_term, monomial, variable_term
+from odefinder.compiling.jit import compiled
+from odefinder.numerics.randomness import Stream, chance, integer
+from odefinder.prior.assembly import Draft, add, begin_term, monomial, variable_term
 from odefinder.prior.features import constant, nonlinearity, other_variable, random_powers, sigmoid, signed
-from odefinder.randomness import Stream, chance, integer
 
 
 @compiled

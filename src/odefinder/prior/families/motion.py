@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from odefinder.compiled import compiled
-from odefinder.prior.draft import Draft, add, begin_term, emit, emit_scaled, monomial, variable_term
+from odefinder.compiling.jit import compiled
+from odefinder.expressions.program import ABS, ADD, COS, CUBE, MUL, SIN, SQUARE, VAR
+from odefinder.numerics.randomness import Stream, chance, integer, uniform
+from odefinder.prior.assembly import Draft, add, begin_term, emit, emit_scaled, monomial, variable_term
 from odefinder.prior.features import constant, nonlinearity, other_variable, signed, wave
-from odefinder.program import ABS, ADD, COS, CUBE, MUL, SIN, SQUARE, VAR
-from odefinder.randomness import Stream, chance, integer, uniform
 
 
 @compiled

@@ -1,0 +1,1 @@
+"""What a formula is: the prefix program, its readers, its writers and its canonical form."""

@@ -1,0 +1,1 @@
+"""Which candidate it is: the search and its criterion."""

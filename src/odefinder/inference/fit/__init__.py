@@ -1,0 +1,1 @@
+"""What the constants of a candidate are: state estimates, integral form, trajectories."""

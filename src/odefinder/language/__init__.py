@@ -1,0 +1,1 @@
+"""Formulas as token ids: the words, the numbers and the grammar."""

@@ -1,0 +1,1 @@
+"""Where work ends: sizes that everything agrees on, time budgets, Ctrl-C."""

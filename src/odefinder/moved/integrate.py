@@ -1,0 +1,3 @@
+from odefinder.moved import moved
+
+moved(__name__, "odefinder.numerics.integrate")

@@ -1,0 +1,1 @@
+"""How a system runs: values, derivatives, trajectories and their sensitivities."""
