@@ -10,7 +10,7 @@ from odefinder.expressions.program import check_system
 from odefinder.language.grammar import Grammar
 from odefinder.language.number_words import PAD
 from odefinder.language.tokens import EOS, Vocabulary
-from tests.test_tokens import COARSE, PAPER, VARIANTS, programs
+from tests.language.test_tokens import COARSE, PAPER, VARIANTS, programs
 
 
 def walk(grammar: Grammar, batch: int, rng: np.random.Generator) -> np.ndarray:

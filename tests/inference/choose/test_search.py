@@ -12,7 +12,7 @@ from odefinder.expressions.program import Program, concatenate
 from odefinder.inference.choose.search import Found, Search, SearchSettings
 from odefinder.inference.fit.states import estimate_states
 from odefinder.limits.deadline import Deadline
-from tests.inference.test_refine import observations, perturbed, program_of
+from tests.inference.fit.test_refine import observations, perturbed, program_of
 
 PENDULUM = program_of(["y", "-1.7*sin(x) - 0.2*y"])
 STARTS = [[1.2, 0.0]]

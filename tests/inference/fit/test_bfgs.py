@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from odefinder.inference.fit.bfgs import fit_by_bfgs
-from tests.inference.test_refine import SYSTEMS, observations, perturbed, program_of
+from tests.inference.fit.test_refine import SYSTEMS, observations, perturbed, program_of
 
 
 @pytest.mark.parametrize("name", ["decay", "pendulum", "Lotka-Volterra"])

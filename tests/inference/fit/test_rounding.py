@@ -7,7 +7,7 @@ import pytest
 
 from odefinder.inference.fit.refine import fit_constants, standard_errors
 from odefinder.inference.fit.rounding import round_constants, simple_value
-from tests.inference.test_refine import observations, perturbed, program_of
+from tests.inference.fit.test_refine import observations, perturbed, program_of
 
 
 @pytest.mark.parametrize(
