@@ -14,7 +14,6 @@ from odefinder.expressions.program import Program, check_system, concatenate
 from odefinder.inference.propose import decode as decoding
 from odefinder.inference.propose.decode import (
     DECODING_PRESETS,
-    Constraint,
     Decoding,
     Reading,
     decode,
@@ -24,7 +23,6 @@ from odefinder.inference.propose.decode import (
     program_log_probabilities,
     sample,
 )
-from odefinder.language.grammar import Grammar
 from odefinder.language.number_words import PAD, number_ids
 from odefinder.language.tokens import EOS, Vocabulary
 from odefinder.limits.sizes import MAX_DIMENSION, MAX_TRAJECTORIES
@@ -59,43 +57,6 @@ def observations(dimension: int, points: int = 30, trajectories: int = 1) -> Obs
     times = np.tile(np.linspace(T_START, T_END, points), trajectories)
     states = np.sin(times[:, None] * np.arange(1, dimension + 1))
     return Observations(times, states, points * np.arange(trajectories + 1))
-
-
-# ---------------------------------------------------------------- what may be written
-
-
-@pytest.mark.parametrize("vocabulary", ["coarse", "fine", "paper"])
-@pytest.mark.parametrize("max_length", [12, 13, 40])
-@pytest.mark.parametrize("operators", [None, {"add", "mul", "sin"}])
-def test_the_constraint_is_the_grammar(vocabulary: str, max_length: int, operators: set[str] | None) -> None:
-    rng = np.random.default_rng(max_length)
-    known = Vocabulary.preset(vocabulary)
-    dimensions = np.tile(np.arange(1, 7), 4)
-    constraint = Constraint(known, dimensions, max_length, operators)
-    grammars = [Grammar(known, int(d), max_length, operators) for d in dimensions]
-    states = [grammar.start(1) for grammar in grammars]
-    for step in range(max_length):
-        expected = np.concatenate([g.allowed(s) for g, s in zip(grammars, states, strict=True)])
-        np.testing.assert_array_equal(constraint.masks[constraint.rows()], expected)
-        # Numbers and operators often, so that all rows of the tables are met.
-        weights = np.where(expected, rng.random(expected.shape) * np.geomspace(30, 1, len(known)), -1)
-        tokens = weights.argmax(axis=1)
-        constraint.advance(tokens)
-        states = [
-            g.advance(s, tokens[k : k + 1]) for k, (g, s) in enumerate(zip(grammars, states, strict=True))
-        ]
-        if step == max_length // 2:  # go on with some of the sequences
-            chosen = rng.random(len(grammars)) < 0.7
-            constraint.keep(chosen)
-            grammars = [g for g, keep in zip(grammars, chosen, strict=True) if keep]
-            states = [s for s, keep in zip(states, chosen, strict=True) if keep]
-    assert all(grammar.finished(state)[0] for grammar, state in zip(grammars, states, strict=True))
-
-
-@pytest.mark.parametrize(("dimension", "max_length"), [(0, 20), (7, 20), (3, 5)])
-def test_a_dimension_that_does_not_fit(dimension: int, max_length: int) -> None:
-    with pytest.raises(SettingsError, match="the dimension must be 1 to"):
-        Constraint(COARSE, [1, dimension], max_length)
 
 
 def test_settings() -> None:

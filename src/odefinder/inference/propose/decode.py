@@ -12,7 +12,7 @@ Shapes: B trajectories, S samples of each, N sequences, L tokens, V vocabulary.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -24,12 +24,12 @@ from odefinder.data.observations import Observations
 from odefinder.errors import ExpressionError, SettingsError
 from odefinder.expressions.canonical import skeleton
 from odefinder.expressions.program import Program
-from odefinder.language.grammar import MAX_SLACK, Grammar
+from odefinder.language.grammar import Grammar
 from odefinder.language.number_words import PAD, number_ids
 from odefinder.language.tokens import BOS, EOS, Vocabulary
 from odefinder.limits.sizes import MAX_DIMENSION, MAX_POINTS, MAX_TRAJECTORIES
 from odefinder.network.presets import NetworkSettings
-from odefinder.network.runtime import Floats, Ids, Runtime
+from odefinder.network.runtime import Floats, Runtime
 
 WORTH_DROPPING = 0.75  # share of rows still being written below which the others are dropped
 
@@ -69,67 +69,15 @@ class Candidate:
     count: int  # samples with this skeleton
 
 
-# ---------------------------------------------------------------- what may be written
-
-
 @lru_cache(maxsize=32)
-def _grammars(vocabulary: Vocabulary, max_length: int, operators: frozenset[str] | None) -> list[Grammar]:
-    """The grammars of all dimensions that fit; they take milliseconds to make."""
-    fitting = range(1, min(MAX_DIMENSION, max_length // 2) + 1)
-    return [Grammar(vocabulary, dimension, max_length, operators) for dimension in fitting]
+def _grammar(vocabulary: str, max_length: int, operators: frozenset[str] | None) -> Grammar:
+    """A grammar takes milliseconds to make."""
+    return Grammar(Vocabulary.preset(vocabulary), max_length, operators)
 
 
-class Constraint:
-    """The grammar of a batch with mixed dimensions: `Grammar` with one dimension a sequence."""
-
-    def __init__(
-        self,
-        vocabulary: Vocabulary,
-        dimensions: ArrayLike,
-        max_length: int,
-        operators: Collection[str] | None = None,
-    ):
-        chosen = None if operators is None else frozenset(operators)
-        grammars = _grammars(vocabulary, max_length, chosen)
-        self.dimension = np.asarray(dimensions, dtype=np.int64)
-        if self.dimension.min() < 1 or self.dimension.max() > len(grammars):
-            raise SettingsError(
-                f"the dimension must be 1 to {len(grammars)} with at most {max_length} tokens, not "
-                f"{sorted(set(self.dimension.tolist()))}"
-            )
-        self.masks = np.concatenate([grammar.rows for grammar in grammars])  # (dimensions * rows, V)
-        self.tables = grammars[0]  # which token changes the state how: the same for every dimension
-        self.max_length = max_length
-        self.open_arguments = np.ones_like(self.dimension)
-        self.phase = np.zeros_like(self.dimension)
-        self.component = np.zeros_like(self.dimension)
-        self.length = 0
-
-    def rows(self) -> Ids:
-        """Which of the masks applies to each sequence, (N,)."""
-        left = self.dimension - 1 - self.component
-        slack = self.max_length - self.length - self.open_arguments - 2 * left - 1
-        between = self.tables.row_of_separator + (left <= 0) + (left < 0)
-        begin = np.where(self.open_arguments > 0, np.minimum(slack, MAX_SLACK), between)
-        row = np.where(self.phase > 0, MAX_SLACK + self.phase, begin)
-        return (self.dimension - 1) * len(self.tables.rows) + row
-
-    def advance(self, tokens: Ids) -> None:
-        """Take one token of every sequence."""
-        self.open_arguments = self.open_arguments + self.tables.open_change[tokens]
-        self.phase = self.tables.next_phase[tokens]
-        self.component = self.component + self.tables.component_change[tokens]
-        self.length += 1
-
-    def keep(self, chosen: NDArray[np.bool_]) -> None:
-        """Go on with these sequences only."""
-        self.dimension, self.open_arguments = self.dimension[chosen], self.open_arguments[chosen]
-        self.phase, self.component = self.phase[chosen], self.component[chosen]
-
-
-def _constraint(network: NetworkSettings, dimensions: NDArray[np.integer], how: Decoding) -> Constraint:
-    vocabulary = Vocabulary.preset(network.vocabulary)
-    return Constraint(vocabulary, dimensions, how.longest(network), how.operators)
+def grammar_of(network: NetworkSettings, how: Decoding) -> Grammar:
+    """What a network may write."""
+    return _grammar(network.vocabulary, how.longest(network), how.operators)
 
 
 # ---------------------------------------------------------------- drawing and judging
@@ -151,11 +99,11 @@ def sample(
     how = how or Decoding()
     batch, samples = len(np.asarray(dimensions)), how.samples
     count = batch * samples
-    constraint = _constraint(runtime.settings, np.repeat(np.asarray(dimensions), samples), how)
-    length = constraint.max_length
+    grammar = grammar_of(runtime.settings, how)
+    state, length = grammar.start(np.repeat(np.asarray(dimensions), samples)), grammar.max_length
     # In (0, 1], one number a token; a sample's own do not depend on how many samples there are.
     uniform = np.tile(1.0 - np.random.default_rng(how.seed).random((samples, length)), (batch, 1))
-    sequences = runtime.begin(memory, samples, constraint.masks)
+    sequences = runtime.begin(memory, samples, grammar.masks)
     tokens = np.full(count, BOS, dtype=np.int64)
     ids = np.full((count, length), PAD, dtype=np.int16)
     log_probability = np.zeros(count)
@@ -163,17 +111,18 @@ def sample(
     for position in range(length):
         if enough(int(finished.sum())):
             break
-        tokens, chance = sequences.draw(tokens, constraint.rows(), uniform[active, position], how.temperature)
+        rows = grammar.rows(state)
+        tokens, chance = sequences.draw(tokens, rows, uniform[active, position], how.temperature)
         ids[active, position] = tokens
         log_probability[active] += chance  # 0 for padding, the only token after the end
-        constraint.advance(tokens)
+        state = grammar.advance(state, tokens)
         going = (tokens != EOS) & (tokens != PAD)
         finished[active] = ~going
         if not going.any():
             break
         # Finished rows are padded, which costs as much as writing; copying the cache costs, too.
         if batch == 1 and going.sum() <= WORTH_DROPPING * len(going):
-            constraint.keep(going)
+            state = state.take(going)
             sequences.keep(going)
             tokens, active = tokens[going], active[going]
     ids[~finished], log_probability[~finished] = PAD, -np.inf
@@ -193,9 +142,10 @@ def log_probabilities(
     It is -inf for what the grammar of the dimensions (B,) does not allow.
     """
     batch, samples, length = targets.shape
-    constraint = _constraint(runtime.settings, np.repeat(np.asarray(dimensions), samples), how or Decoding())
-    if length > constraint.max_length:
-        raise SettingsError(f"systems of {length} tokens are too long, {constraint.max_length} at most")
+    grammar = grammar_of(runtime.settings, how or Decoding())
+    state = grammar.start(np.repeat(np.asarray(dimensions), samples))
+    if length > grammar.max_length:
+        raise SettingsError(f"systems of {length} tokens are too long, {grammar.max_length} at most")
     ids = targets.reshape(-1, length).astype(np.int64)
     inputs = np.concatenate((np.full_like(ids[:, :1], BOS), ids[:, :-1]), axis=1)
     logits = runtime.logits(memory, inputs)
@@ -203,15 +153,14 @@ def log_probabilities(
     possible = np.ones(len(ids), dtype=np.bool_)
     every = np.arange(len(ids))
     for position in range(length):
-        allowed = constraint.masks[np.where(possible, constraint.rows(), len(constraint.masks) - 1)]
+        allowed = grammar.masks[np.where(possible, grammar.rows(state), len(grammar.masks) - 1)]
         masked = np.where(allowed, logits[:, position].astype(np.float64), -np.inf)
         possible &= allowed[every, ids[:, position]]
         highest = masked.max(axis=1)
         normaliser = highest + np.log(np.exp(masked - highest[:, None]).sum(axis=1))
         total += np.where(possible, masked[every, ids[:, position]] - normaliser, -np.inf)
-        constraint.advance(ids[:, position])
-    complete = constraint.component == constraint.dimension
-    return np.where(possible & complete, total, -np.inf).reshape(batch, samples)
+        state = grammar.advance(state, ids[:, position])
+    return np.where(possible & state.finished, total, -np.inf).reshape(batch, samples)
 
 
 # ---------------------------------------------------------------- systems
