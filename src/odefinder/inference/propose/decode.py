@@ -13,7 +13,7 @@ Shapes: B trajectories, S samples of each, N sequences, L tokens, V vocabulary.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
@@ -22,7 +22,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from odefinder.data.observations import Observations
 from odefinder.errors import ExpressionError, SettingsError
-from odefinder.expressions.canonical import skeleton
+from odefinder.expressions.form import Form
 from odefinder.expressions.program import Program
 from odefinder.language.grammar import Grammar
 from odefinder.language.number_words import PAD, number_ids
@@ -30,6 +30,8 @@ from odefinder.language.tokens import BOS, EOS, Vocabulary
 from odefinder.limits.sizes import MAX_DIMENSION, MAX_POINTS, MAX_TRAJECTORIES
 from odefinder.network.presets import NetworkSettings
 from odefinder.network.runtime import Floats, Runtime
+
+Operators = frozenset[str] | None  # those that may occur; None: all
 
 WORTH_DROPPING = 0.75  # share of rows still being written below which the others are dropped
 
@@ -42,7 +44,6 @@ class Decoding:
     temperature: float = 1.0
     seed: int = 0
     max_length: int | None = None  # tokens of a system; None: as many as the network can write
-    operators: frozenset[str] | None = None  # those that may occur; None: all
 
     def __post_init__(self) -> None:
         if self.samples < 1 or not self.temperature > 0.0:
@@ -60,13 +61,12 @@ DECODING_PRESETS = {"default": Decoding(), "paper": Decoding(temperature=0.1)}
 
 
 @dataclass(frozen=True)
-class Candidate:
-    """A decoded system and what the network thinks of it."""
+class Proposal:
+    """A system that the network wrote, and what it thinks of it."""
 
-    program: Program
-    skeleton: bytes
+    form: Form
     log_probability: float
-    count: int  # samples with this skeleton
+    count: int  # samples with this structure
 
 
 @lru_cache(maxsize=32)
@@ -75,12 +75,12 @@ def _grammar(vocabulary: str, max_length: int, operators: frozenset[str] | None)
     return Grammar(Vocabulary.preset(vocabulary), max_length, operators)
 
 
-def grammar_of(network: NetworkSettings, how: Decoding) -> Grammar:
+def grammar_of(network: NetworkSettings, how: Decoding, operators: Operators = None) -> Grammar:
     """What a network may write."""
-    return _grammar(network.vocabulary, how.longest(network), how.operators)
+    return _grammar(network.vocabulary, how.longest(network), operators)
 
 
-# ---------------------------------------------------------------- drawing and judging
+# ---------------------------------------------------------------- drawing and scoring
 
 
 def sample(
@@ -88,18 +88,19 @@ def sample(
     memory: Any,
     dimensions: ArrayLike,
     how: Decoding | None = None,
+    operators: Operators = None,
     enough: Callable[[int], bool] = lambda finished: False,
 ) -> tuple[NDArray[np.int16], Floats]:
     """Token ids (B, S, L), padded with PAD, and their log-probabilities (B, S).
 
-    memory: what `runtime.encode` returned for B trajectories; dimensions (B,).  enough: asked before every
-    token, with the number of systems that are finished; those that are not are then left empty, with
-    log-probability -inf.
+    memory: what `runtime.encode` returned for B trajectories; dimensions (B,).  operators: those that may
+    occur; None: all.  enough: asked before every token, with the number of systems that are finished; those
+    that are not are then left empty, with log-probability -inf.
     """
     how = how or Decoding()
     batch, samples = len(np.asarray(dimensions)), how.samples
     count = batch * samples
-    grammar = grammar_of(runtime.settings, how)
+    grammar = grammar_of(runtime.settings, how, operators)
     state, length = grammar.start(np.repeat(np.asarray(dimensions), samples)), grammar.max_length
     # In (0, 1], one number a token; a sample's own do not depend on how many samples there are.
     uniform = np.tile(1.0 - np.random.default_rng(how.seed).random((samples, length)), (batch, 1))
@@ -136,13 +137,14 @@ def log_probabilities(
     dimensions: ArrayLike,
     targets: NDArray[np.integer],
     how: Decoding | None = None,
+    operators: Operators = None,
 ) -> Floats:
     """log P(system | data) (B, S) of given token ids (B, S, L), padded with PAD, by teacher forcing.
 
     It is -inf for what the grammar of the dimensions (B,) does not allow.
     """
     batch, samples, length = targets.shape
-    grammar = grammar_of(runtime.settings, how or Decoding())
+    grammar = grammar_of(runtime.settings, how or Decoding(), operators)
     state = grammar.start(np.repeat(np.asarray(dimensions), samples))
     if length > grammar.max_length:
         raise SettingsError(f"systems of {length} tokens are too long, {grammar.max_length} at most")
@@ -184,7 +186,7 @@ def network_points(data: Observations, network: NetworkSettings) -> tuple[NDArra
 
 @dataclass(frozen=True)
 class Reading:
-    """A network and what its encoder made of one set of data, for decoding and judging alike."""
+    """A network and what its encoder made of one set of data, for decoding and scoring alike."""
 
     runtime: Runtime
     memory: Any
@@ -202,15 +204,18 @@ class Reading:
 
 
 def decode(
-    reading: Reading, how: Decoding | None = None, enough: Callable[[int], bool] = lambda finished: False
-) -> list[Candidate]:
-    """Distinct systems that the network proposes, likeliest first; `enough` as in `sample`."""
-    ids, chances = sample(reading.runtime, reading.memory, [reading.dimension], how, enough)
-    return distinct_candidates(ids[0], chances[0], reading.vocabulary)
+    reading: Reading,
+    how: Decoding | None = None,
+    operators: Operators = None,
+    enough: Callable[[int], bool] = lambda finished: False,
+) -> list[Proposal]:
+    """Distinct systems that the network proposes, likeliest first; arguments as of `sample`."""
+    ids, chances = sample(reading.runtime, reading.memory, [reading.dimension], how, operators, enough)
+    return distinct_proposals(ids[0], chances[0], reading.vocabulary)
 
 
 def program_log_probabilities(
-    reading: Reading, programs: Sequence[Program], how: Decoding | None = None
+    reading: Reading, programs: Sequence[Program], how: Decoding | None = None, operators: Operators = None
 ) -> Floats:
     """What the network thinks of given systems, (programs,); -inf for what it could not have written."""
     runtime, vocabulary = reading.runtime, reading.vocabulary
@@ -228,27 +233,26 @@ def program_log_probabilities(
         targets = np.full((1, len(rows), max(map(len, rows.values()))), PAD, dtype=np.int64)
         for target, row in zip(targets[0], rows.values(), strict=True):
             target[: len(row)] = row
-        judged = log_probabilities(runtime, reading.memory, [reading.dimension], targets, how)
-        result[list(rows)] = judged[0]
+        chances = log_probabilities(runtime, reading.memory, [reading.dimension], targets, how, operators)
+        result[list(rows)] = chances[0]
     return result
 
 
-def distinct_candidates(
+def distinct_proposals(
     ids: NDArray[np.int16], log_probability: Floats, vocabulary: Vocabulary
-) -> list[Candidate]:
-    """The systems of one example's samples (S, L), one a skeleton: its likeliest, likeliest first."""
-    best: dict[bytes, Candidate] = {}
+) -> list[Proposal]:
+    """The systems of one example's samples (S, L), one of each structure: its likeliest, likeliest first."""
+    best: dict[bytes, Proposal] = {}
     for row, value in sorted(zip(ids, log_probability, strict=True), key=lambda pair: -pair[1]):
         if value == -np.inf:  # from here on they are unfinished
             break
         try:
-            program = vocabulary.decode(row[row != PAD])
-            key = skeleton(program)
+            form = Form.of(vocabulary.decode(row[row != PAD]))
         except ExpressionError:  # well-formed, but for instance 1 / 0
             continue
-        known = best.get(key)
+        known = best.get(form.key)
         if known is None:
-            best[key] = Candidate(program, key, float(value), 1)
+            best[form.key] = Proposal(form, float(value), 1)
         else:
-            best[key] = Candidate(known.program, key, known.log_probability, known.count + 1)
+            best[form.key] = replace(known, count=known.count + 1)
     return list(best.values())
