@@ -362,7 +362,7 @@ def _guesses(guess: Any, variables: Sequence[str], operators: frozenset[str] | N
                 f"the guess is about {', '.join(system.variables)}, the data about {', '.join(variables)}; "
                 "use the names of the data"
             )
-        program = ODESystem.from_text(system.to_text(), variables).program
+        program = system.with_variables(variables).program
         if operators is not None and (others := program.operators() - operators):
             raise SettingsError(
                 f"the guess has {', '.join(sorted(others))}, which operators does not allow; add it there, "
