@@ -22,9 +22,10 @@ from odefinder.errors import ExpressionError, OdefinderError, SettingsError
 from odefinder.expressions.operators import allowed_operators
 from odefinder.expressions.program import Program
 from odefinder.inference.choose.criterion import on_front
-from odefinder.inference.find import Explanation, FindSettings, Outcome, find
+from odefinder.inference.find import FindSettings, Outcome, find
 from odefinder.inference.fit.states import estimate_states
 from odefinder.inference.propose.decode import Decoding
+from odefinder.inference.remarks import Explanation
 from odefinder.numerics.r2 import variance_weighted_r2
 from odefinder.output import model_file, table
 from odefinder.output.progress import stage_line

@@ -348,5 +348,5 @@ def _increasing_times(t: ArrayLike) -> NDArray[np.float64]:
     return times
 
 
-def _rows_reached(x: NDArray) -> int:
+def _rows_reached(x: NDArray[np.float64]) -> int:
     return int(np.isfinite(x).all(axis=1).sum())

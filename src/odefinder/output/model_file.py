@@ -12,7 +12,8 @@ import numpy as np
 
 from odefinder.data.dataset import Clock, Dataset, Floats
 from odefinder.errors import DataError, OdefinderError
-from odefinder.inference.find import Explanation, Outcome
+from odefinder.inference.find import Outcome
+from odefinder.inference.remarks import Explanation
 from odefinder.system import ODESystem
 
 FORMAT, VERSION = "odefinder model", 1

@@ -109,7 +109,9 @@ def _legend(axes: Any, trajectories: int) -> None:
                 borderaxespad=0.0, handletextpad=0.5, columnspacing=1.2)  # fmt: skip
 
 
-def _mark_stops(axes: Any, simulated: Sequence[Simulated], j: int, colour: Callable, say: bool) -> None:
+def _mark_stops(
+    axes: Any, simulated: Sequence[Simulated], j: int, colour: Callable[[int, int], Any], say: bool
+) -> None:
     """A cross where a simulation ends before the data do, in words on the first panel."""
     stops = [(k, run) for k, run in enumerate(simulated) if run.stopped]
     for k, run in stops:

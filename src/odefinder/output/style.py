@@ -64,7 +64,9 @@ def check_path(path: str | Path) -> Path:
     return path
 
 
-def set_limits(setter: Callable[[float, float], Any], data: NDArray, drawn: Sequence[NDArray]) -> None:
+def set_limits(
+    setter: Callable[[float, float], Any], data: NDArray[Any], drawn: Sequence[NDArray[Any]]
+) -> None:
     """Limits around the data, and around what was drawn as far as it stays near them."""
     low, high = float(np.nanmin(data)), float(np.nanmax(data))
     size = high - low or abs(high) or 1.0

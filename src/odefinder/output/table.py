@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from odefinder.data.dataset import Dataset
-from odefinder.inference.find import Explanation
+from odefinder.inference.remarks import Explanation
 
 SHOWN = 6  # systems, unless all are asked for
 WIDTH = 100  # of the notes

@@ -14,7 +14,8 @@ from functools import partial
 import numpy as np
 
 from odefinder.data.observations import Observations
-from odefinder.inference.fit.refine import Bools, Fit, fit_constants, standard_errors
+from odefinder.inference.fit.least_squares import Bools
+from odefinder.inference.fit.refine import Fit, fit_constants, standard_errors
 
 WITHIN = 2.0  # standard errors
 APART = 4.0  # standard errors between neighbouring numbers of so many digits, at least

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from odefinder.compiling.jit import compiled
-from odefinder.data.observations import Floats
+from odefinder.data.observations import Floats, Ints
 from odefinder.expressions import drafts
 from odefinder.expressions.drafts import Draft, number, power
 from odefinder.expressions.monomials import exponents, monomial, product
@@ -31,7 +31,9 @@ from odefinder.expressions.program import (
     SIN,
     TANH,
     VAR,
+    Ops,
     Program,
+    Values,
 )
 from odefinder.inference.fit.integral import FUNCTION_COST
 from odefinder.inference.fit.states import StateEstimate
@@ -238,8 +240,8 @@ def all_features(estimate: StateEstimate) -> list[Feature]:
 
 @compiled
 def _feature_integrals(
-    ops: NDArray, values: NDArray, bounds: NDArray, nodes: Floats, weights: Floats, ends: NDArray,
-    starts: NDArray, out: Floats,
+    ops: Ops, values: Values, bounds: Ints, nodes: Floats, weights: Floats, ends: Ints,
+    starts: NDArray[np.bool_], out: Floats,
 ) -> None:  # fmt: skip
     """out[f, i]: the integral of feature f from the trajectory's start to time i; NaN where it has a pole."""
     stack, result = np.empty(64), np.empty(1)

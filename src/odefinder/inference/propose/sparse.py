@@ -28,6 +28,7 @@ from odefinder.inference.propose.subsets import least_squares
 from odefinder.inference.propose.terms import (
     Breadth,
     Problem,
+    Shape,
     Terms,
     make_problem,
     sets_around,
@@ -122,7 +123,7 @@ def _polish(
     worse than a sum of many terms.
     """
     result: list[FittedSum] = []
-    tried: set[tuple] = set()
+    tried: set[tuple[Shape, ...]] = set()
     places = Counter[int]()
     for _, terms in sets:
         structure = tuple(sorted(problem.shapes[c] for c in terms))
@@ -147,7 +148,7 @@ def _refitted(features: Sequence[Feature], program: Program) -> list[Feature]:
 
 def _functions_of(polished: Sequence[FittedSum], count: int = 8) -> list[Feature]:
     """The functions with inner constants of the best polished equations, one of each structure."""
-    result: dict[tuple, Feature] = {}
+    result: dict[Shape, Feature] = {}
     for features, fit in sorted(polished, key=lambda pair: pair[1].score):
         if np.isfinite(fit.score):
             for feature in features:
@@ -159,7 +160,7 @@ def _functions_of(polished: Sequence[FittedSum], count: int = 8) -> list[Feature
 def _front(candidates: Sequence[FittedSum], floor: float, count: int) -> list[ComponentFit]:
     """The best of every structure, best score first, without those that do as well with a term less."""
     kept: dict[bytes, ComponentFit] = {}
-    terms: list[tuple[set[tuple], float]] = []
+    terms: list[tuple[set[Shape], float]] = []
     for features, fit in sorted(candidates, key=lambda pair: pair[1].score):
         if not np.isfinite(fit.score) or len(kept) >= count:
             break

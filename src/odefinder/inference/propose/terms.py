@@ -25,6 +25,7 @@ NUDGE = 1e-4  # relative change of an inner constant for a derivative
 INDEPENDENT = 1e-3  # share of a derivative that must not lie along the function and other derivatives
 
 Terms = tuple[int, ...]  # features by number, in increasing order
+Shape = tuple[tuple[int, float], ...]  # a feature's draft without the values of its constants
 
 
 @dataclass(frozen=True)
@@ -54,7 +55,7 @@ class Problem:
     scale: float
     families: NDArray[np.str_]
     degrees: Ints
-    shapes: list[tuple]  # the features without the values of their constants
+    shapes: list[Shape]  # the features without the values of their constants
 
     def score(self, terms: Sequence[int], square_sum: float) -> float:
         """The information criterion of `integral.component_score`, without making a program."""
@@ -67,7 +68,7 @@ class Problem:
         return np.flatnonzero((self.families == "polynomial") & (self.degrees <= degree))
 
 
-def shape(feature: Feature) -> tuple:
+def shape(feature: Feature) -> Shape:
     """The feature without the values of its constants."""
     return tuple((op, 0.0 if op == CONST else value) for op, value in feature.draft)
 
@@ -171,7 +172,7 @@ def _add(problem: Problem, found: dict[Terms, float], chosen: Sequence[int] | In
 
 def _distinct(problem: Problem, members: Ints, value: Floats, count: int) -> list[int]:
     """Positions of the members of largest value, one of each structure."""
-    found: dict[tuple, int] = {}
+    found: dict[Shape, int] = {}
     for i in np.argsort(-value)[: 8 * count]:
         found.setdefault(problem.shapes[members[i]], int(i))
         if len(found) == count:
