@@ -44,7 +44,8 @@ docs: $(VENV)/.docs
 docs-serve: $(VENV)/.docs
 	$(BIN)/python -m mkdocs serve
 
-wheel: $(VENV)/.test
+wheel: | $(BIN)/python$(EXE)
+	$(PIP) install 'build>=1.2'
 	$(BIN)/python .ci/wheel.py
 
 clean:

@@ -31,12 +31,12 @@ def blocks(page: str) -> list[re.Match[str]]:
 
 @pytest.mark.parametrize("page", WITH_CODE)
 def test_code_of_a_page_runs(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The blocks of a page are one program, except those marked `<!-- not run -->`."""
+    """The blocks of a page are one program, except those marked `<!-- not run -->` or `<!-- signature -->`."""
     monkeypatch.chdir(tmp_path)
     mpl.use("Agg")
     names: dict[str, object] = {}
     for block in blocks(page):
-        if block["mark"] != "not run":
+        if block["mark"] is None:
             exec(compile(block["code"], page, "exec"), names)
 
 
