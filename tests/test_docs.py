@@ -16,9 +16,7 @@ from odefinder import ODEFormer
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
-BLOCK = re.compile(
-    r"(?:<!-- (?P<mark>[\w ]+) -->\n)?```python\n(?P<code>.*?)```(?P<after>[^#]{0,12})", re.DOTALL
-)
+BLOCK = re.compile(r"(?:<!-- (?P<mark>[\w ]+) -->\n)?```python\n(?P<code>.*?)```", re.DOTALL)
 WITH_CODE = [
     "README.md",
     *(f"docs/{name}.md" for name in ("benchmark", "getting_started", "guide", "odebench")),
@@ -31,7 +29,7 @@ def blocks(page: str) -> list[re.Match[str]]:
 
 @pytest.mark.parametrize("page", WITH_CODE)
 def test_code_of_a_page_runs(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The blocks of a page are one program, except those marked `<!-- not run -->` or `<!-- signature -->`."""
+    """The blocks of a page are one program; those with a mark, such as `<!-- not run -->`, are left out."""
     monkeypatch.chdir(tmp_path)
     mpl.use("Agg")
     names: dict[str, object] = {}
