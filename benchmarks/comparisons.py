@@ -72,8 +72,8 @@ def run_variant(name: str, folder: Path, examples: int, cases: int, threads: int
     """Train one variant and write its result."""
     import torch
 
-    from odefinder.bench import odebench
-    from odefinder.bench.cases import bench_cases, synthetic_cases
+    from odefinder.bench.cases import synthetic_cases
+    from odefinder.bench.tasks import task_cases
     from odefinder.bench.validation import by_group, summary, validate
     from odefinder.network.model import count_parameters
     from odefinder.training.loop import Run
@@ -92,8 +92,8 @@ def run_variant(name: str, folder: Path, examples: int, cases: int, threads: int
     if torch.cuda.is_available():
         torch.cuda.empty_cache()  # for the other variants
     synthetic = validate(network, synthetic_cases(cases))
-    clean = validate(network, bench_cases(odebench()))
-    noisy = validate(network, bench_cases(odebench(), sigma=0.05, rho=0.5))
+    clean = validate(network, task_cases("odebench"))
+    noisy = validate(network, task_cases("odebench", sigma=0.05, rho=0.5))
     result = {
         "name": name,
         "what": VARIANTS[name][0],

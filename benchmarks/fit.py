@@ -34,8 +34,9 @@ from odefinder.data import from_arrays
 from odefinder.data.corruption import corrupt
 from odefinder.errors import OdefinderError
 from odefinder.inference import find as finding
+from odefinder.inference.choose import equations
 from odefinder.inference.choose import search as searching
-from odefinder.inference.find import Finding, find
+from odefinder.inference.find import FindSettings, find
 from odefinder.numerics.integrate import Status, integrate
 
 SEED = 16_180_339  # of the systems: not those that anything was tuned on
@@ -101,7 +102,7 @@ def timed(work: Callable[[], Any]) -> tuple[float, float]:
 
 def fit_times(chosen: list[System], sigma: float, seconds: float, points: int = GROWN) -> np.ndarray:
     """(fits, 2): CPU and wall seconds, within a budget of so many."""
-    how = Finding(time_budget=seconds)
+    how = FindSettings(time_budget=seconds)
     times = []
     for seed, system in enumerate(chosen):
         observed = system.observed(points, sigma, seed)
@@ -166,7 +167,7 @@ STAGES: dict[str, list[tuple[Any, str]]] = {
     ],
     "decoding": [(finding.Reading, "of"), (finding, "decode")],
     "sparse regression": [(searching, "propose")],
-    "equations in integral form": [(searching, "match_component")],
+    "equations in integral form": [(equations, "match_component")],
     "fits on trajectories": [
         (searching, "fit_constants"),
         (searching, "fit_segments"),
@@ -174,7 +175,7 @@ STAGES: dict[str, list[tuple[Any, str]]] = {
         (searching, "start_error"),
     ],
     "recombination and moves": [(searching.Search, "combine"), (searching.Search, "search_around")],
-    "judging": [(searching.Search, "judged")],
+    "scoring by the network": [(searching.Search, "rescored")],
     "rounding": [(finding, "_rounded")],
 }
 
@@ -295,7 +296,7 @@ def sindy(chosen: list[System], seconds: float) -> None:
             observed = system.observed(GROWN, sigma, seed)
             if observed is not None:
                 t, x = observed
-                ours.append(timed(lambda: find(from_arrays(x, t), Finding(time_budget=seconds))))  # noqa: B023
+                ours.append(timed(lambda: find(from_arrays(x, t), FindSettings(time_budget=seconds))))  # noqa: B023
                 plain.append(timed(lambda: sindy_default(t, x)))  # noqa: B023 (called at once)
                 grid.append(timed(lambda: sindy_grid(t, x)))  # noqa: B023
         for name, other in (("default", plain), ("grid", grid)):
@@ -366,7 +367,9 @@ def main() -> None:
     )
     parser.add_argument("--part", nargs="+", default=list(PARTS), choices=list(PARTS))
     parser.add_argument("--set", default="synthetic", choices=["synthetic", "odebench"])
-    parser.add_argument("--budget", type=float, default=Finding.time_budget, help="seconds a fit may take")
+    parser.add_argument(
+        "--budget", type=float, default=FindSettings.time_budget, help="seconds a fit may take"
+    )
     parser.add_argument("--cases", type=int, default=4, help="synthetic systems of each dimension 1 to 6")
     options = parser.parse_args()
     if hasattr(os, "sched_setaffinity"):

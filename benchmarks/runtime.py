@@ -19,8 +19,8 @@ from typing import Any
 import numpy as np
 import torch
 
-from odefinder.bench import odebench
-from odefinder.bench.cases import Case, bench_cases
+from odefinder.bench.cases import Case
+from odefinder.bench.tasks import task_cases
 from odefinder.inference.propose.decode import Decoding, log_probabilities, network_points, sample
 from odefinder.language.tokens import BOS, Vocabulary
 from odefinder.network.checkpoint import load_network, save_weights
@@ -28,7 +28,7 @@ from odefinder.network.export import agreement
 from odefinder.network.loading import load_runtime
 from odefinder.network.runtime import Runtime
 
-SYSTEMS = (5, 30, 55)  # of ODEBench, one each of 1-D, 2-D, 3-D
+SYSTEMS = "6,31,56"  # of ODEBench, one each of 1-D, 2-D, 3-D
 STEPS = 40
 
 
@@ -92,7 +92,7 @@ def main() -> None:
     options = parser.parse_args()
     torch.set_num_threads(1)
     network = load_network(options.file)
-    cases = bench_cases([odebench()[k] for k in SYSTEMS])[::2]
+    cases = task_cases("odebench", systems=SYSTEMS)[::2]
     how = Decoding(samples=options.samples)
     with TemporaryDirectory() as folder:
         small, full = Path(folder) / "int8.safetensors", Path(folder) / "full.safetensors"

@@ -20,9 +20,9 @@ from pathlib import Path
 
 import numpy as np
 
-from odefinder.bench import odebench
-from odefinder.bench.cases import Case, bench_cases, synthetic_cases
+from odefinder.bench.cases import Case, synthetic_cases
 from odefinder.bench.metrics import GOOD, trajectory_r2
+from odefinder.bench.tasks import task_cases
 from odefinder.data.corruption import corrupt
 from odefinder.data.observations import Observations
 from odefinder.expressions.canonical import skeleton
@@ -130,7 +130,7 @@ def main() -> None:
     sets: dict[str, list[Case]] = {}
     if not options.no_odebench:
         for sigma, rho in cells:
-            sets[f"odebench {sigma:g},{rho:g}"] = bench_cases(odebench(), sigma=sigma, rho=rho)
+            sets[f"odebench {sigma:g},{rho:g}"] = task_cases("odebench", sigma=sigma, rho=rho)
     if options.cases:
         drawn = synthetic_cases(options.cases, seed=options.seed)
         sets["synthetic, as drawn"] = drawn

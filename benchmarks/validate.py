@@ -14,18 +14,18 @@ import json
 import time
 from pathlib import Path
 
-from odefinder.bench import odebench
-from odefinder.bench.cases import bench_cases, synthetic_cases
-from odefinder.bench.validation import Outcome, by_group, summary, validate
+from odefinder.bench.cases import synthetic_cases
+from odefinder.bench.tasks import task_cases
+from odefinder.bench.validation import Verdict, by_group, summary, validate
 from odefinder.network.checkpoint import read
 from odefinder.network.loading import load_runtime
 
 
-def figures(outcomes: list[Outcome], *, parts: tuple[int, ...]) -> dict[str, object]:
-    """The summary of all outcomes and by parts of their group."""
-    result: dict[str, object] = {"all": summary(outcomes)}
+def figures(verdicts: list[Verdict], *, parts: tuple[int, ...]) -> dict[str, object]:
+    """The summary of all verdicts and by parts of their group."""
+    result: dict[str, object] = {"all": summary(verdicts)}
     for part in parts:
-        result |= by_group(outcomes, part)
+        result |= by_group(verdicts, part)
     return result
 
 
@@ -48,8 +48,8 @@ def main() -> None:
         "refine": options.refine,
         "seed": options.seed,
     }
-    sets = {"odebench clean": bench_cases(odebench())}
-    sets["odebench sigma .05 rho .5"] = bench_cases(odebench(), sigma=0.05, rho=0.5)
+    sets = {"odebench clean": task_cases("odebench")}
+    sets["odebench sigma .05 rho .5"] = task_cases("odebench", sigma=0.05, rho=0.5)
     if options.cases:
         sets["synthetic"] = synthetic_cases(options.cases)
     for path in options.files:

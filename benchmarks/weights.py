@@ -18,7 +18,7 @@ from odefinder.bench.metrics import GOOD, trajectory_r2
 from odefinder.data import from_arrays
 from odefinder.data.corruption import corrupt
 from odefinder.expressions.canonical import skeleton
-from odefinder.inference.find import Finding, find
+from odefinder.inference.find import FindSettings, find
 
 SEED = 5_772_156
 BOUNDS = (0.0, 0.4, 0.7, 0.9, 1.0 + 1e-9)
@@ -38,7 +38,7 @@ def main() -> None:
     for number, case in enumerate(synthetic_cases(options.cases, seed=SEED)):
         if case.dimension in dimensions:
             t, x = corrupt(case.dense_times, case.dense, sigma=options.sigma, rho=options.rho, seed=number)
-            first = find(from_arrays(x, t), Finding(time_budget=20.0)).explanations[0]
+            first = find(from_arrays(x, t), FindSettings(time_budget=20.0)).explanations[0]
             program = first.system.program
             r2 = trajectory_r2(program, case.other[0], case.dense_times, case.other)
             rows.append((first.weight, r2 > GOOD, skeleton(program) == skeleton(case.truth)))

@@ -307,3 +307,12 @@ def test_initial_values_by_name() -> None:
     )
     with pytest.raises(DataError, match="x0 names z; give each of"):
         SYSTEM.simulate({"z": 1.0}, [0.0, 1.0])
+
+
+def test_variables_in_another_order() -> None:
+    system = ODESystem.from_text("x' = a*x - y^2; y' = sin(x)*z; z' = 2", constants={"a": 3.0})
+    turned = system.with_variables(["z", "x", "y"])
+    assert str(turned) == "z' = 2\nx' = 3*x - y^2\ny' = sin(x)*z"
+    assert turned.with_variables(["x", "y", "z"]) == system
+    with pytest.raises(ExpressionError, match="in another order"):
+        system.with_variables(["x", "y"])

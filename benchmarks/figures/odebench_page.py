@@ -21,7 +21,7 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
 from odefinder.bench import BenchSystem, odebench, strogatz
-from odefinder.output.plot import COLOURS
+from odefinder.output.style import COLOURS
 
 DOCS = Path(__file__).parents[2] / "docs"
 PAGE, FIGURE = DOCS / "odebench.md", DOCS / "images" / "odebench.png"

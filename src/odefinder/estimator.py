@@ -22,7 +22,7 @@ from odefinder.errors import ExpressionError, OdefinderError, SettingsError
 from odefinder.expressions.operators import allowed_operators
 from odefinder.expressions.program import Program
 from odefinder.inference.choose.criterion import on_front
-from odefinder.inference.find import Explanation, Finding, Outcome, find
+from odefinder.inference.find import Explanation, FindSettings, Outcome, find
 from odefinder.inference.fit.states import estimate_states
 from odefinder.inference.propose.decode import Decoding
 from odefinder.numerics.r2 import variance_weighted_r2
@@ -145,7 +145,7 @@ class ODEFormer(BaseEstimator):
             raise SettingsError(f"joblib does not know the back-end {backend!r}: {problem}") from None
         return list(parallel(joblib.delayed(_fit_one)(clone(self), one) for one in datasets))
 
-    def _finding(self, dataset: Dataset) -> Finding:
+    def _finding(self, dataset: Dataset) -> FindSettings:
         """The parameters, checked."""
         budget, samples = self.time_budget, self.samples
         if not isinstance(budget, Real) or not float(budget) > 0.0:
@@ -159,10 +159,8 @@ class ODEFormer(BaseEstimator):
         if not isinstance(self.threads, Integral) or self.threads < 1:
             raise SettingsError(f"threads is a whole number, 1 or more, not {self.threads!r}")
         operators = allowed_operators(self.operators)
-        decoding = Decoding(
-            int(samples), float(self.temperature), _seed(self.random_state), operators=operators
-        )
-        return Finding(
+        decoding = Decoding(int(samples), float(self.temperature), _seed(self.random_state))
+        return FindSettings(
             time_budget=float(budget),
             decoding=decoding,
             operators=operators,
@@ -364,7 +362,7 @@ def _guesses(guess: Any, variables: Sequence[str], operators: frozenset[str] | N
                 f"the guess is about {', '.join(system.variables)}, the data about {', '.join(variables)}; "
                 "use the names of the data"
             )
-        program = ODESystem.from_text(system.to_text(), variables).program
+        program = system.with_variables(variables).program
         if operators is not None and (others := program.operators() - operators):
             raise SettingsError(
                 f"the guess has {', '.join(sorted(others))}, which operators does not allow; add it there, "

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from odefinder.errors import DataError, ExpressionError, SettingsError
+from odefinder.expressions.lines import read_equations, sorted_equations
 from odefinder.expressions.parse import check_names, parse
 from odefinder.expressions.printing import latex_name, to_latex, to_python, to_text
 from odefinder.expressions.program import (
@@ -73,7 +74,7 @@ class ODESystem:
         Lines look like `x' = a*x - b*x*y` or `dx/dt = ...`; a semicolon also ends a line, # begins a comment.
         Where left-hand sides are given, they name the variables (`variables` then only sets the order).
         """
-        names, right_sides = _sorted_equations(_read_equations(equations), variables)
+        names, right_sides = sorted_equations(read_equations(equations), variables)
         programs = []
         for name, right_side in zip(names, right_sides, strict=True):
             try:
@@ -93,7 +94,7 @@ class ODESystem:
         if isinstance(expressions, Mapping):
             pairs = [(str(name), expression) for name, expression in expressions.items()]
         given = None if variables is None else [str(variable) for variable in variables]
-        names, right_sides = _sorted_equations(pairs, given)
+        names, right_sides = sorted_equations(pairs, given)
         return cls(concatenate([from_sympy(expression, names) for expression in right_sides]), names)
 
     @classmethod
@@ -133,6 +134,20 @@ class ODESystem:
             raise DataError(f"cannot read {path}: {error}") from None
 
     # ------------------------------------------------------------------------------------ values
+
+    def with_variables(self, names: Sequence[str]) -> ODESystem:
+        """The same system with its variables, and their equations, in this order."""
+        if sorted(names) != sorted(self.variables):
+            raise ExpressionError(
+                f"the variables of the system are {', '.join(self.variables)}, not {', '.join(names)}; "
+                "give the same ones in another order"
+            )
+        place = np.array([list(names).index(name) for name in self.variables], np.float64)
+        equations = self.program.components()
+        program = concatenate([equations[self.variables.index(name)] for name in names])
+        index = np.where(program.ops == VAR, program.values, 0.0).astype(np.int64)
+        values = np.where(program.ops == VAR, place[index], program.values)
+        return ODESystem(Program(program.ops, values), tuple(names))
 
     @property
     def dimension(self) -> int:
@@ -287,65 +302,6 @@ class ODESystem:
 
 
 # ---------------------------------------------------------------------------------------- reading equations
-
-_LEFT_SIDE = re.compile(r"(?:d(?P<leibniz>\w+)\s*/\s*dt|(?P<newton>\w+)\s*'\s*(?:\(\s*t\s*\))?)")
-
-
-def _read_equations(equations: Sequence[str] | Mapping[str, str] | str) -> list[tuple[str | None, str]]:
-    """Pairs of variable (None where it is not said) and right-hand side."""
-    if isinstance(equations, Mapping):
-        return [(_left_side(name, bare=True), right_side) for name, right_side in equations.items()]
-    if isinstance(equations, str):
-        lines = [re.sub("#.*", "", line).strip() for line in re.split("[\n;]", equations)]
-        equations = [line for line in lines if line]
-    pairs: list[tuple[str | None, str]] = []
-    for equation in equations:
-        left, equals, right = equation.partition("=") if isinstance(equation, str) else ("", "", equation)
-        pairs.append((_left_side(left), right) if equals else (None, equation))
-    return pairs
-
-
-def _left_side(text: str, bare: bool = False) -> str:
-    """The variable of `x'` or `dx/dt` (or of a bare `x`)."""
-    match = _LEFT_SIDE.fullmatch(str(text).strip())
-    if match:
-        return match["leibniz"] or match["newton"]
-    if bare:
-        return text
-    advice = "write x' = ... or dx/dt = ... (for x'' take a second variable: x' = v, v' = ...)"
-    raise ExpressionError(f"the left-hand side {text.strip()!r} is not understood; {advice}")
-
-
-def _sorted_equations(
-    pairs: Sequence[tuple[str | None, Any]], variables: Sequence[str] | None
-) -> tuple[tuple[str, ...], list[Any]]:
-    """The variables and their right-hand sides, in the order of the variables."""
-    if not pairs:
-        raise ExpressionError("there are no equations; write for example x' = -x")
-    named = {name: right_side for name, right_side in pairs if name is not None}
-    if not named:
-        if variables is None:
-            raise ExpressionError("name the variables (variables=[...]), or write the equations as x' = ...")
-        names = check_names(variables)
-        if len(names) != len(pairs):
-            raise ExpressionError(
-                f"there are {len(pairs)} equations for {len(names)} variables ({', '.join(names)}); "
-                "every variable needs one equation"
-            )
-        return names, [right_side for _, right_side in pairs]
-    if any(name is None for name, _ in pairs):
-        raise ExpressionError(
-            "some equations have a left-hand side and some have none; write all as x' = ..."
-        )
-    written = check_names([name for name, _ in pairs if name is not None])
-    names = written if variables is None else check_names(variables)
-    for name in names:
-        if name not in named:
-            raise ExpressionError(f"there is no equation for the variable {name!r}; write {name}' = ...")
-    for name in written:
-        if name not in names:
-            raise ExpressionError(f"there is an equation for {name!r}, which is not one of the variables")
-    return names, [named[name] for name in names]
 
 
 def _read_node(node: Any) -> tuple[int, float]:

@@ -5,21 +5,22 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from odefinder.bench import odebench, strogatz
-from odefinder.bench.cases import Case, bench_cases, synthetic_cases
+from odefinder.bench import odebench
+from odefinder.bench.cases import Case, synthetic_cases
 from odefinder.bench.metrics import trajectory_r2
+from odefinder.bench.tasks import task_cases
 from odefinder.bench.validation import (
-    Outcome,
+    Verdict,
+    assess,
     by_group,
     decode_cases,
-    judge,
     summary,
     validate,
 )
 from odefinder.data.units import T_END, T_START
-from odefinder.expressions.canonical import skeleton
+from odefinder.expressions.form import Form
 from odefinder.expressions.program import MUL, Program, check_system
-from odefinder.inference.propose.decode import Candidate, Decoding
+from odefinder.inference.propose.decode import Decoding, Proposal
 from odefinder.limits.sizes import MAX_DIMENSION
 from odefinder.network.torch_runtime import TorchRuntime
 from odefinder.numerics.integrate import integrate
@@ -28,16 +29,20 @@ from tests.networks import small_network
 from tests.programs import words
 
 ODEBENCH = odebench()
-SOME = [ODEBENCH[k] for k in (0, 6, 23, 30, 51, 62)]
+SOME = "1,7,24,31,52,63"
 
 
-def oracle(case: Case) -> Candidate:
-    return Candidate(case.truth, skeleton(case.truth), -1.0, 1)
+def proposed(program: Program) -> Proposal:
+    return Proposal(Form.of(program), -1.0, 1)
+
+
+def oracle(case: Case) -> Proposal:
+    return proposed(case.truth)
 
 
 @pytest.fixture(scope="module")
 def clean() -> list[Case]:
-    return bench_cases(ODEBENCH)
+    return task_cases("odebench")
 
 
 @pytest.fixture(scope="module")
@@ -77,7 +82,7 @@ def test_clean_cases_are_in_canonical_units(clean: list[Case]) -> None:
 
 @pytest.mark.parametrize("rho", [0.0, 0.5])
 def test_the_truth_in_scaled_units_draws_the_dense_trajectory(rho: float) -> None:
-    for case in bench_cases(SOME, sigma=0.05, rho=rho):
+    for case in task_cases("odebench", systems=SOME, sigma=0.05, rho=rho):
         check_system(case.truth, case.dimension)
         for states in (case.dense, case.other):
             found, status = integrate(case.truth, states[0], case.dense_times, rtol=1e-9, atol=1e-11)
@@ -86,7 +91,7 @@ def test_the_truth_in_scaled_units_draws_the_dense_trajectory(rho: float) -> Non
 
 
 def test_noise_first_then_dropping() -> None:
-    cases = bench_cases(SOME, sigma=0.05, rho=0.5)
+    cases = task_cases("odebench", systems=SOME, sigma=0.05, rho=0.5)
     for case in cases:
         assert len(case.data.times) == 75
         assert len(case.dense) == len(case.other) == 150
@@ -99,14 +104,14 @@ def test_noise_first_then_dropping() -> None:
         noise = (case.data.states / np.where(moved, case.dense[place], 1.0) - 1.0)[moved]
         assert 0.03 < noise.std() < 0.07
     assert any(case.dense_times[0] < T_START for case in cases)  # the first point may be dropped, too
-    again = bench_cases(SOME, sigma=0.05, rho=0.5)
+    again = task_cases("odebench", systems=SOME, sigma=0.05, rho=0.5)
     assert all(np.array_equal(a.data.states, b.data.states) for a, b in zip(cases, again, strict=True))
-    other = bench_cases(SOME, sigma=0.05, rho=0.5, seed=1)
+    other = task_cases("odebench", systems=SOME, sigma=0.05, rho=0.5, seed=1)
     assert not any(np.array_equal(a.data.states, b.data.states) for a, b in zip(cases, other, strict=True))
 
 
 def test_the_older_set_has_four_initial_values() -> None:
-    assert len(bench_cases(strogatz(), points=100)) == 28
+    assert len(task_cases("strogatz")) == 28
 
 
 def test_synthetic_cases(synthetic: list[Case]) -> None:
@@ -144,12 +149,12 @@ def test_the_other_trajectory_is_another_one(synthetic: list[Case]) -> None:
     assert np.mean(repeated) < 0.3
 
 
-# ---------------------------------------------------------------- outcomes
+# ---------------------------------------------------------------- verdicts
 
 
 def test_the_truth_scores_full_marks(clean: list[Case], synthetic: list[Case]) -> None:
     without_noise = [case for case in synthetic if "clean" in case.group]
-    found = summary([judge(case, [oracle(case)], refine=3) for case in [*clean, *without_noise]])
+    found = summary([assess(case, [oracle(case)], refine=3) for case in [*clean, *without_noise]])
     assert found == {
         "cases": len(clean) + len(without_noise),
         "skeleton": 100.0,
@@ -168,8 +173,8 @@ def test_the_best_candidate_is_chosen_and_fitted(clean: list[Case]) -> None:
         np.concatenate([words("mul 0 x0").ops] * 2), np.concatenate([words("mul 0.001 x0").values] * 2)
     )
     assert still.ops[0] == MUL
-    candidates = [Candidate(p, skeleton(p), -1.0, 1) for p in (still, close)]
-    outcome = judge(case, candidates, refine=2)
+    candidates = [proposed(program) for program in (still, close)]
+    outcome = assess(case, candidates, refine=2)
     assert outcome.recovered
     assert outcome.distinct == 2
     assert outcome.decoded[0] < 0.9
@@ -178,22 +183,22 @@ def test_the_best_candidate_is_chosen_and_fitted(clean: list[Case]) -> None:
 
 def test_no_candidate_and_only_impossible_ones(clean: list[Case]) -> None:
     case = clean[0]
-    nothing = judge(case, [], refine=3)
+    nothing = assess(case, [], refine=3)
     assert not nothing.recovered
     assert nothing.decoded == nothing.fitted == (-np.inf, -np.inf)
     singular = words("log add x0 -50")
-    impossible = judge(case, [Candidate(singular, skeleton(singular), -1.0, 1)], refine=3)
+    impossible = assess(case, [proposed(singular)], refine=3)
     assert impossible.fitted == (-np.inf, -np.inf)
 
 
 def test_summaries_by_group(clean: list[Case]) -> None:
     good, bad = (0.95, 0.91), (0.95, 0.5)
-    outcomes = [
-        Outcome(replace(clean[0], group="1-D|clean|1 traj"), True, bad, good, 4),
-        Outcome(replace(clean[0], group="1-D|noise|2 traj"), False, bad, bad, 2),
-        Outcome(replace(clean[0], group="2-D|clean|1 traj"), False, (-np.inf, -np.inf), good, 3),
+    verdicts = [
+        Verdict(replace(clean[0], group="1-D|clean|1 traj"), True, bad, good, 4),
+        Verdict(replace(clean[0], group="1-D|noise|2 traj"), False, bad, bad, 2),
+        Verdict(replace(clean[0], group="2-D|clean|1 traj"), False, (-np.inf, -np.inf), good, 3),
     ]
-    assert summary(outcomes) == {
+    assert summary(verdicts) == {
         "cases": 3,
         "skeleton": 33.3,
         "decoded reconstruction": 66.7,
@@ -202,8 +207,8 @@ def test_summaries_by_group(clean: list[Case]) -> None:
         "fitted generalization": 66.7,
         "distinct": 3.0,
     }
-    assert {name: row["cases"] for name, row in by_group(outcomes, 0).items()} == {"1-D": 2, "2-D": 1}
-    assert by_group(outcomes, 2)["2 traj"]["skeleton"] == 0.0
+    assert {name: row["cases"] for name, row in by_group(verdicts, 0).items()} == {"1-D": 2, "2-D": 1}
+    assert by_group(verdicts, 2)["2 traj"]["skeleton"] == 0.0
 
 
 # ---------------------------------------------------------------- decoding
@@ -211,18 +216,21 @@ def test_summaries_by_group(clean: list[Case]) -> None:
 
 @pytest.mark.parametrize("batch", [0, 3])
 def test_validating_a_network_that_knows_nothing(batch: int) -> None:
-    cases = bench_cases(SOME[:3])
-    outcomes = validate(small_network(), cases, samples=6, refine=2, batch=batch)
-    assert [outcome.case for outcome in outcomes] == cases
-    assert all(outcome.distinct <= 6 for outcome in outcomes)
+    cases = task_cases("odebench", systems="1,7,24")
+    verdicts = validate(small_network(), cases, samples=6, refine=2, batch=batch)
+    assert [outcome.case for outcome in verdicts] == cases
+    assert all(outcome.distinct <= 6 for outcome in verdicts)
     again = validate(TorchRuntime(small_network()), cases, samples=6, refine=2, batch=6)
-    assert summary(again) == summary(outcomes)  # whatever the batches are
+    assert summary(again) == summary(verdicts)  # whatever the batches are
 
 
 def test_candidates_belong_to_their_cases() -> None:
-    cases = [*bench_cases(SOME, rho=0.3), *bench_cases(SOME[:2])]  # two numbers of points
+    cases = [
+        *task_cases("odebench", systems=SOME, rho=0.3),
+        *task_cases("odebench", systems="1,7"),
+    ]  # two numbers of points
     found = decode_cases(small_network(), cases, Decoding(samples=4, temperature=1.0), batch=3)
     assert len(found) == len(cases)
     for case, candidates in zip(cases, found, strict=True):
         for candidate in candidates:
-            check_system(candidate.program, case.dimension)
+            check_system(candidate.form.program, case.dimension)

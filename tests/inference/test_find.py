@@ -11,12 +11,11 @@ import numpy as np
 import pytest
 
 from odefinder.data import Dataset, from_arrays
-from odefinder.data.observations import Observations
 from odefinder.inference import find as module
 from odefinder.inference.choose.search import Search
-from odefinder.inference.find import CUT_SHORT, Explanation, Finding, _remarks, find
+from odefinder.inference.find import FindSettings, find
+from odefinder.inference.remarks import CUT_SHORT
 from odefinder.network.onnx_runtime import OnnxRuntime, OnnxSequences
-from odefinder.system import ODESystem
 
 T = np.linspace(0.0, 6.0, 60)
 DECAY: Dataset = from_arrays(np.exp(-T), T)
@@ -33,7 +32,7 @@ import numpy as np
 from numba.core.dispatcher import Dispatcher
 from odefinder.data import from_arrays
 from odefinder.inference.propose.decode import Decoding
-from odefinder.inference.find import Finding, find, prepare
+from odefinder.inference.find import FindSettings, find, prepare
 
 def versions():
     names = [name for name in sys.modules if name.startswith("odefinder")]
@@ -44,7 +43,7 @@ prepare()
 before = versions()
 t = np.linspace(0.0, 6.0, 20)
 for x in (np.exp(-t), np.exp(-t) + 0.05 * np.random.default_rng(0).normal(size=20)):
-    find(from_arrays(x, t), Finding(time_budget=20.0, decoding=Decoding(samples=5)))
+    find(from_arrays(x, t), FindSettings(time_budget=20.0, decoding=Decoding(samples=5)))
 print({name for name, count in versions().items() if count > before.get(name, 0)} or "nothing")
 """
 
@@ -72,7 +71,7 @@ def before_each_token(monkeypatch: pytest.MonkeyPatch, act: Callable[[int], None
 def test_a_slow_network_keeps_to_its_share_of_the_budget(monkeypatch: pytest.MonkeyPatch) -> None:
     before_each_token(monkeypatch, lambda place: time.sleep(0.05))
     begin = time.perf_counter()
-    result = find(DECAY, Finding(time_budget=0.5, sparse=False))
+    result = find(DECAY, FindSettings(time_budget=0.5, sparse=False))
     assert time.perf_counter() - begin < 5.0  # all tokens would be 128 * 0.05 s and more
     assert result.explanations[0].source in {"network", "search"}
     assert sum("The time budget of 0.5 s ended the search early" in note for note in result.notes) == 1
@@ -80,7 +79,7 @@ def test_a_slow_network_keeps_to_its_share_of_the_budget(monkeypatch: pytest.Mon
 
 def test_one_system_is_written_however_short_the_time(monkeypatch: pytest.MonkeyPatch) -> None:
     places = before_each_token(monkeypatch, lambda place: None)
-    assert find(DECAY, Finding(time_budget=1e-6, sparse=False)).explanations
+    assert find(DECAY, FindSettings(time_budget=1e-6, sparse=False)).explanations
     assert 2 <= len(places) < 60
 
 
@@ -90,7 +89,7 @@ def test_ctrl_c_while_the_network_writes_goes_on_with_what_there_is(monkeypatch:
             signal.raise_signal(signal.SIGINT)
 
     places = before_each_token(monkeypatch, interrupt)
-    result = find(DECAY, Finding())
+    result = find(DECAY, FindSettings())
     assert len(places) == 4
     assert CUT_SHORT in result.notes
     assert str(result.explanations[0].system) == "x0' = -x0"
@@ -104,28 +103,21 @@ def test_a_second_ctrl_c_aborts(monkeypatch: pytest.MonkeyPatch) -> None:
     before_each_token(monkeypatch, lambda place: signal.raise_signal(signal.SIGINT))
     monkeypatch.setattr(Search, "search_around", search_around)
     with pytest.raises(KeyboardInterrupt):
-        find(DECAY, Finding())
+        find(DECAY, FindSettings())
 
 
 def test_the_network_reads_the_data_once(monkeypatch: pytest.MonkeyPatch) -> None:
     calls = []
     encode = OnnxRuntime.encode
     monkeypatch.setattr(OnnxRuntime, "encode", lambda *given: calls.append(1) or encode(*given))
-    find(DECAY, Finding())
+    find(DECAY, FindSettings())
     assert len(calls) == 1
 
 
 def test_a_note_on_smooth_data_that_are_not_explained() -> None:
     """A force that depends on time, without a trace of noise: no system in x alone follows it."""
     beating = from_arrays(np.sin(2.0 * T) + 0.6 * np.sin(3.3 * T), T)
-    assert any("smoother" in note or "badly" in note for note in find(beating, Finding(network=False)).notes)
-    assert not any("smoother" in note for note in find(DECAY, Finding(network=False)).notes)
-
-
-def test_the_note_on_smooth_data_needs_little_noise() -> None:
-    data = Observations.joined([T], [np.sin(T)[:, None]])
-    system = ODESystem.from_text("x' = 0*x")
-    for noise, expected in ((0.01, True), (0.4, False)):
-        fair = Explanation(system, np.zeros((1, 1)), 0.8, 0.0, 1.0, "sparse")
-        notes = _remarks([fair], data, np.array([noise]))
-        assert any("smoother" in note for note in notes) == expected
+    assert any(
+        "smoother" in note or "badly" in note for note in find(beating, FindSettings(network=False)).notes
+    )
+    assert not any("smoother" in note for note in find(DECAY, FindSettings(network=False)).notes)

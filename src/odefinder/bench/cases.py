@@ -1,17 +1,14 @@
-"""Cases: data in canonical units with the truth behind them, drawn from a prior or from published systems."""
+"""Cases: data in canonical units with the truth behind them; those of the prior are drawn here."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from odefinder.bench.systems import BenchSystem
-from odefinder.data.corruption import corrupt
 from odefinder.data.observations import Observations
-from odefinder.data.units import T_START, fit_scaling
+from odefinder.data.units import T_START
 from odefinder.expressions.program import Program
 from odefinder.language.tokens import Vocabulary
 from odefinder.limits.sizes import MAX_DIMENSION
@@ -43,7 +40,7 @@ class Case:
 def synthetic_cases(
     count: int, *, prior: Prior | None = None, points: int = 100, seed: int = VALIDATION_SEED
 ) -> list[Case]:
-    """Cases from a prior, the same number for every dimension 1 to 6, all with so many points."""
+    """Cases from a prior, the same number for every dimension 1 to 6, all with this many points."""
     base = prior or prior_preset("default")
     cases: list[Case] = []
     for dimension in range(1, MAX_DIMENSION + 1):
@@ -100,33 +97,3 @@ def _other_trajectory(truth: Program, start: Floats, t: Floats) -> Floats | None
         if status == Status.OK:
             return states
     return None
-
-
-def bench_cases(
-    systems: Sequence[BenchSystem], *, sigma: float = 0.0, rho: float = 0.0, points: int = 150, seed: int = 0
-) -> list[Case]:
-    """Both initial values of each benchmark system (protocol: t in [0, 10], noise first, then dropping)."""
-    cases: list[Case] = []
-    t = np.linspace(0.0, 10.0, points)
-    for system in systems:
-        program = system.system().program
-        clean = system.trajectories(t)
-        for k, x in enumerate(clean):
-            number = int(system.id) if isinstance(system.id, int) else sum(map(ord, system.id))
-            times, states = corrupt(t, x, sigma=sigma, rho=rho, seed=seed + 1000 * number + k)
-            scaling = fit_scaling([times], [states])
-            data = Observations(
-                scaling.times(times), scaling.states(states), np.array([0, len(times)], dtype=np.int64)
-            )
-            others = [scaling.states(y) for j, y in enumerate(clean) if j != k]
-            cases.append(
-                Case(
-                    data,
-                    scaling.to_scaled(program),
-                    T_START + scaling.rate * (t - times[0]),
-                    scaling.states(x),
-                    others[0],
-                    f"{system.dimension}-D",
-                )
-            )
-    return cases

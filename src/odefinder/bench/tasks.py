@@ -15,8 +15,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from odefinder.bench.sets import TrueSystem
+from odefinder.bench.cases import Case
+from odefinder.bench.sets import TrueSystem, load_set
 from odefinder.data.corruption import corrupt
+from odefinder.data.observations import Observations
+from odefinder.data.units import T_START, fit_scaling
 from odefinder.errors import SettingsError
 from odefinder.expressions.program import Program
 
@@ -43,6 +46,19 @@ class Task:
     def observed(self) -> tuple[Floats, Floats]:
         """Times (n,) and states (n, D) that a method sees."""
         return corrupt(self.t, self.clean, sigma=self.sigma, rho=self.rho, seed=self.seed)
+
+    def case(self) -> Case:
+        """The task in canonical units, for what works on these."""
+        times, states = self.observed()
+        scaling = fit_scaling([times], [states])
+        return Case(
+            Observations.joined([scaling.times(times)], [scaling.states(states)]),
+            scaling.to_scaled(self.truth),
+            T_START + scaling.rate * (self.t - times[0]),
+            scaling.states(self.clean),
+            scaling.states(self.other),
+            f"{len(self.variables)}-D",
+        )
 
 
 def task_seed(seed: int, set_name: str, system: str, initial: int, sigma: float, rho: float) -> int:
@@ -89,6 +105,14 @@ def _task(set_name: str, system: TrueSystem, k: int, sigma: float, rho: float, s
         paths[k],
         paths[(k + 1) % len(paths)],
     )
+
+
+def task_cases(
+    set_name: str, *, systems: str | None = None, sigma: float = 0.0, rho: float = 0.0, seed: int = 0
+) -> list[Case]:
+    """The tasks of one cell as cases; systems: as of `choose_systems`."""
+    chosen = choose_systems(load_set(set_name), systems)
+    return [task.case() for task in make_tasks(set_name, chosen, sigmas=[sigma], rhos=[rho], seed=seed)]
 
 
 def choose_systems(systems: Sequence[TrueSystem], wanted: str | None) -> list[TrueSystem]:

@@ -18,7 +18,7 @@ import numpy as np
 from odefinder.bench.cases import Case
 from odefinder.bench.metrics import GOOD, trajectory_r2
 from odefinder.data.observations import Observations
-from odefinder.expressions.canonical import canonical, skeleton
+from odefinder.expressions.canonical import skeleton
 from odefinder.expressions.program import Program
 from odefinder.inference.choose.criterion import best_fit
 from odefinder.inference.fit.horizon import fit_segments
@@ -26,9 +26,9 @@ from odefinder.inference.fit.integral import match_system
 from odefinder.inference.fit.refine import Fit, fit_constants
 from odefinder.inference.fit.states import StateEstimate, estimate_states
 from odefinder.inference.propose.decode import (
-    Candidate,
     Decoding,
-    distinct_candidates,
+    Proposal,
+    distinct_proposals,
     network_points,
     sample,
 )
@@ -38,11 +38,11 @@ from odefinder.network.model import Network
 from odefinder.network.runtime import Runtime
 from odefinder.network.torch_runtime import TorchRuntime
 
-POOR, POOR_CLEAN = 0.02, 1e-4  # mean squared scaled residual from which a fit is tried over segments
+BY_SEGMENTS, BY_SEGMENTS_CLEAN = 0.02, 1e-4  # mean squared scaled residual from which segments are tried
 
 
 @dataclass(frozen=True)
-class Outcome:
+class Verdict:
     """What came of a case."""
 
     case: Case
@@ -57,12 +57,12 @@ class Outcome:
 
 def decode_cases(
     network: Network | Runtime, cases: Sequence[Case], how: Decoding, *, batch: int = 0
-) -> list[list[Candidate]]:
-    """Distinct candidates of every case.  batch: cases decoded at once; 0: as suits the device."""
+) -> list[list[Proposal]]:
+    """Distinct proposals for every case.  batch: cases decoded at once; 0: as suits the device."""
     runtime = TorchRuntime(network) if isinstance(network, Network) else network
     batch = batch or runtime.together
     vocabulary = Vocabulary.preset(runtime.settings.vocabulary)
-    result: list[list[Candidate]] = [[] for _ in cases]
+    result: list[list[Proposal]] = [[] for _ in cases]
     by_points: dict[int, list[int]] = {}
     for i, case in enumerate(cases):
         by_points.setdefault(min(len(case.data.times), MAX_POINTS), []).append(i)
@@ -74,21 +74,22 @@ def decode_cases(
             memory = runtime.encode(points, trajectory)
             ids, chance = sample(runtime, memory, [cases[i].dimension for i in chunk], how)
             for row, i in enumerate(chunk):
-                result[i] = distinct_candidates(ids[row], chance[row], vocabulary)
+                result[i] = distinct_proposals(ids[row], chance[row], vocabulary)
     return result
 
 
-def judge(case: Case, candidates: Sequence[Candidate], *, refine: int) -> Outcome:
-    """Choose among decoded and among fitted candidates, and compare the choices with the truth."""
+def assess(case: Case, proposals: Sequence[Proposal], *, refine: int) -> Verdict:
+    """Choose among decoded and among fitted systems, and compare the choices with the truth."""
     data = case.data
     first = data.states[data.bounds[:-1]]
-    decoded = [fit_constants(c.program, data, starts=first, iterations=0) for c in candidates]
+    programs = [proposal.form.program for proposal in proposals]
+    decoded = [fit_constants(program, data, starts=first, iterations=0) for program in programs]
     chosen = min(decoded, key=lambda fit: fit.error, default=None)
     estimate = estimate_states(data)
-    begun = sorted((_begun(c.program, data, estimate) for c in candidates), key=lambda fit: fit.error)
+    begun = sorted((_begun(program, data, estimate) for program in programs), key=lambda fit: fit.error)
     best = best_fit([_fitted(fit, data, estimate) for fit in begun[:refine]], data)
-    recovered = skeleton(case.truth) in {c.skeleton for c in candidates}
-    return Outcome(case, recovered, _scores(case, chosen), _scores(case, best), len(candidates))
+    recovered = skeleton(case.truth) in {proposal.form.key for proposal in proposals}
+    return Verdict(case, recovered, _scores(case, chosen), _scores(case, best), len(proposals))
 
 
 def _begun(program: Program, data: Observations, estimate: StateEstimate) -> Fit:
@@ -96,7 +97,6 @@ def _begun(program: Program, data: Observations, estimate: StateEstimate) -> Fit
 
     What looks like noise may be a fast signal; then the first states as they are do better.
     """
-    program = canonical(program, explicit=True)
     programs = (program, match_system(program, data, estimate))
     starts = (estimate.starts, data.states[data.bounds[:-1]])
     fits = [fit_constants(p, data, starts=x0, iterations=0) for p in programs for x0 in starts]
@@ -107,7 +107,7 @@ def _fitted(fit: Fit, data: Observations, estimate: StateEstimate) -> Fit:
     """Constants fitted by Levenberg-Marquardt, over short segments first where that fails."""
     noisy = estimate.noisy
     whole = fit_constants(fit.program, data, starts=fit.starts, fit_starts=noisy)
-    if whole.error < (POOR if noisy else POOR_CLEAN):
+    if whole.error < (BY_SEGMENTS if noisy else BY_SEGMENTS_CLEAN):
         return whole
     by_parts = fit_segments(fit.program, data, estimate.states, fit_starts=noisy)
     return min(whole, by_parts, key=lambda one: one.error)
@@ -130,32 +130,32 @@ def validate(
     refine: int = 12,
     seed: int = 0,
     batch: int = 0,
-) -> list[Outcome]:
-    """Outcomes of all cases."""
+) -> list[Verdict]:
+    """Verdicts on all cases."""
     how = Decoding(samples=samples, temperature=temperature, seed=seed)
-    candidates = decode_cases(network, cases, how, batch=batch)
+    proposals = decode_cases(network, cases, how, batch=batch)
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        return list(pool.map(lambda pair: judge(*pair, refine=refine), zip(cases, candidates, strict=True)))
+        return list(pool.map(lambda pair: assess(*pair, refine=refine), zip(cases, proposals, strict=True)))
 
 
-def summary(outcomes: Sequence[Outcome]) -> dict[str, float]:
-    """Percentages over all outcomes."""
+def summary(verdicts: Sequence[Verdict]) -> dict[str, float]:
+    """Percentages over all verdicts."""
 
     def share(values: list[bool]) -> float:
         return round(100.0 * float(np.mean(values)), 1) if values else float("nan")
 
     return {
-        "cases": len(outcomes),
-        "skeleton": share([o.recovered for o in outcomes]),
-        "decoded reconstruction": share([o.decoded[0] > GOOD for o in outcomes]),
-        "decoded generalization": share([o.decoded[1] > GOOD for o in outcomes]),
-        "fitted reconstruction": share([o.fitted[0] > GOOD for o in outcomes]),
-        "fitted generalization": share([o.fitted[1] > GOOD for o in outcomes]),
-        "distinct": round(float(np.mean([o.distinct for o in outcomes])), 1),
+        "cases": len(verdicts),
+        "skeleton": share([o.recovered for o in verdicts]),
+        "decoded reconstruction": share([o.decoded[0] > GOOD for o in verdicts]),
+        "decoded generalization": share([o.decoded[1] > GOOD for o in verdicts]),
+        "fitted reconstruction": share([o.fitted[0] > GOOD for o in verdicts]),
+        "fitted generalization": share([o.fitted[1] > GOOD for o in verdicts]),
+        "distinct": round(float(np.mean([o.distinct for o in verdicts])), 1),
     }
 
 
-def by_group(outcomes: Sequence[Outcome], part: int) -> dict[str, dict[str, float]]:
+def by_group(verdicts: Sequence[Verdict], part: int) -> dict[str, dict[str, float]]:
     """Summaries by one part of the group's name: 0 dimension, 1 noise, 2 trajectories."""
-    names = sorted({o.case.group.split("|")[part] for o in outcomes})
-    return {name: summary([o for o in outcomes if o.case.group.split("|")[part] == name]) for name in names}
+    names = sorted({o.case.group.split("|")[part] for o in verdicts})
+    return {name: summary([o for o in verdicts if o.case.group.split("|")[part] == name]) for name in names}

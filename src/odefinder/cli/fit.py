@@ -50,7 +50,7 @@ def fit(
     """Find the differential equations behind the trajectories in a file."""
     with plain_errors():
         from odefinder.data import read
-        from odefinder.output.plot import check_path
+        from odefinder.output.style import check_path
 
         if plot is not None:
             check_path(plot)  # before the work, not after it

@@ -1,7 +1,6 @@
 """Programs -> formulas to read: plain text, LaTeX and NumPy source.
 
-One walk serves all three.  It goes through the prefix program from right to left with a stack, as the
-evaluation does, so that no nesting is too deep.  Each place of the stack is a sum of terms; a term is a sign
+One walk serves all three.  Every part of the expression is a sum of terms; a term is a sign
 and the factors above and below its fraction bar.  So `add(x, mul(-1, inv(y)))` comes out as `x - 1/y`.
 """
 
@@ -17,7 +16,6 @@ from odefinder.errors import ExpressionError, SettingsError
 from odefinder.expressions.drafts import operator_value
 from odefinder.expressions.program import (
     ADD,
-    ARITY,
     CONST,
     COS,
     CUBE,
@@ -35,6 +33,7 @@ from odefinder.expressions.program import (
     Program,
     operator,
 )
+from odefinder.expressions.walk import fold
 
 _WHOLE_POWERS = {SQUARE: "2", CUBE: "3", POW4: "4", POW5: "5"}
 
@@ -58,6 +57,7 @@ class _Term:
 
 
 _Sum = tuple[_Term, ...]
+_Part = tuple[_Sum, float | None]  # with the value, where there is no variable inside
 _ONE = "1"
 
 
@@ -200,22 +200,22 @@ def to_python(component: Program, variables: Sequence[str]) -> str:
 def _write(component: Program, variables: Sequence[str], style: _Text) -> str:
     if len(component.components()) != 1:
         raise ExpressionError("only single expressions can be written; take the system's components()")
-    stack: list[tuple[_Sum, float | None]] = []  # with the value, where there is no variable inside
-    for op, value in zip(component.ops[::-1].tolist(), component.values[::-1].tolist(), strict=True):
-        arguments = [stack.pop() for _ in range(ARITY[op])]
+
+    def build(op: int, value: float, arguments: Sequence[_Part]) -> _Part:
         constants = [constant for _, constant in arguments if constant is not None]
         if op == CONST:
-            stack.append((_number(value, style), value))
-        elif op == VAR:
+            return _number(value, style), value
+        if op == VAR:
             if int(value) >= len(variables):
                 raise ExpressionError(f"variable number {int(value)} has no name; {len(variables)} are given")
-            stack.append(((_Term((style.name(variables[int(value)]),)),), None))
-        elif style.folds and len(constants) == len(arguments):
+            return (_Term((style.name(variables[int(value)]),)),), None
+        if style.folds and len(constants) == len(arguments):
             value = operator_value(op, *constants)
-            stack.append((_number(value, style), value))
-        else:
-            stack.append((_combined(op, [terms for terms, _ in arguments], style), None))
-    return style.sum(stack[0][0])
+            return _number(value, style), value
+        return _combined(op, [terms for terms, _ in arguments], style), None
+
+    terms, _ = fold(component.ops, component.values, build)
+    return style.sum(terms)
 
 
 def _number(value: float, style: _Text) -> _Sum:

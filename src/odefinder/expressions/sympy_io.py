@@ -10,7 +10,8 @@ from odefinder.errors import ExpressionError
 from odefinder.expressions import drafts
 from odefinder.expressions.drafts import FUNCTIONS, Draft
 from odefinder.expressions.parse import MAX_DEPTH, check_names, unknown_name
-from odefinder.expressions.program import ADD, ARITY, CONST, VAR, Program, operator
+from odefinder.expressions.program import ADD, CONST, VAR, Program, operator
+from odefinder.expressions.walk import fold
 
 
 def to_sympy(component: Program, variables: Sequence[str], symbols: Sequence[Any] | None = None) -> Any:
@@ -21,17 +22,17 @@ def to_sympy(component: Program, variables: Sequence[str], symbols: Sequence[Any
         raise ExpressionError("only single expressions can be converted; take the system's components()")
     if symbols is None:
         symbols = [sympy.Symbol(name, real=True) for name in variables]
-    stack: list[Any] = []
-    for op, value in zip(component.ops[::-1].tolist(), component.values[::-1].tolist(), strict=True):
+
+    def build(op: int, value: float, arguments: Sequence[Any]) -> Any:
         if op == CONST:
-            stack.append(sympy.Integer(int(value)) if value.is_integer() else sympy.Float(value))
-        elif op == VAR:
+            return sympy.Integer(int(value)) if value.is_integer() else sympy.Float(value)
+        if op == VAR:
             if int(value) >= len(symbols):
                 raise ExpressionError(f"variable number {int(value)} has no name; {len(symbols)} are given")
-            stack.append(symbols[int(value)])
-        else:
-            stack.append(operator(op).sympy(sympy, *[stack.pop() for _ in range(ARITY[op])]))
-    return stack[0]
+            return symbols[int(value)]
+        return operator(op).sympy(sympy, *arguments)
+
+    return fold(component.ops, component.values, build)
 
 
 # By the name of the SymPy class.

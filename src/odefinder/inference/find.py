@@ -20,13 +20,15 @@ from odefinder.data.units import Scaling
 from odefinder.data.validation import MIN_POINTS
 from odefinder.errors import ExpressionError, NoSystemError
 from odefinder.expressions.canonical import canonical
+from odefinder.expressions.form import Form
 from odefinder.expressions.program import Program
-from odefinder.inference.choose.criterion import relative_weights, runs_away
-from odefinder.inference.choose.search import Found, Search, SearchSettings
+from odefinder.inference.choose.criterion import relative_weights
+from odefinder.inference.choose.search import Candidate, Search, SearchSettings
 from odefinder.inference.fit.refine import Fit
 from odefinder.inference.fit.rounding import round_constants
 from odefinder.inference.fit.states import StateEstimate, estimate_states
-from odefinder.inference.propose.decode import Candidate, Decoding, Reading, decode, program_log_probabilities
+from odefinder.inference.propose.decode import Decoding, Proposal, Reading, decode, program_log_probabilities
+from odefinder.inference.remarks import CUT_SHORT, INTERRUPTED, Explanation, out_of_time, remarks
 from odefinder.language.tokens import Vocabulary
 from odefinder.limits.deadline import Deadline
 from odefinder.limits.interrupt import Interrupt
@@ -37,19 +39,15 @@ from odefinder.numerics.integrate import integrate
 from odefinder.numerics.r2 import variance_weighted_r2
 from odefinder.system import ODESystem
 
-MAX_POINTS = 5000  # that a fit reads: more cost time without adding much
+FITTED_POINTS = 5000  # that a fit reads: more cost time without adding much
 DECODING_SHARE = 0.5  # of the time budget that decoding may take: systems must be fitted, too
 ROUNDED = 5  # systems of a result whose constants are rounded
-ALIKE = 0.1  # weight, relative to the best, from which another system explains the data as well
-POOR, GOOD = 0.5, 0.95  # R2 below which a note says so; above which none asks for more
-UNEXPLAINED = 20.0  # times the variance of the noise is left: the system misses what the data show clearly
 PREPARING = "preparing (the first run on a machine compiles, about a minute)"
 DECODING, SEARCHING = "the network proposes systems", "searching"
-CUT_SHORT = "The network was interrupted: it proposed fewer systems than it would have."
 
 
 @dataclass(frozen=True)
-class Finding:
+class FindSettings:
     """How systems are looked for."""
 
     time_budget: float = 10.0  # seconds
@@ -64,18 +62,6 @@ class Finding:
 
 
 @dataclass(frozen=True)
-class Explanation:
-    """A system that may be behind the data, in the user's units."""
-
-    system: ODESystem
-    starts: Floats  # (trajectories, D): fitted initial values
-    r2: float
-    criterion: float  # smaller is better
-    weight: float  # relative to the others; all sum to 1
-    source: str
-
-
-@dataclass(frozen=True)
 class Outcome:
     """What a fit found, best first."""
 
@@ -84,7 +70,7 @@ class Outcome:
     notes: list[str]  # sentences for the user
 
 
-def find(dataset: Dataset, how: Finding, report: Callable[[str], None] = lambda stage: None) -> Outcome:
+def find(dataset: Dataset, how: FindSettings, report: Callable[[str], None] = lambda stage: None) -> Outcome:
     """The systems that explain the data.
 
     The first Ctrl-C ends the decoding, and the search goes on with the systems written until then; or it ends
@@ -95,7 +81,7 @@ def find(dataset: Dataset, how: Finding, report: Callable[[str], None] = lambda 
         return _found(dataset, how, report)
 
 
-def _found(dataset: Dataset, how: Finding, report: Callable[[str], None]) -> Outcome:
+def _found(dataset: Dataset, how: FindSettings, report: Callable[[str], None]) -> Outcome:
     report(PREPARING)
     dataset, notes = _thinned(dataset)
     use_network = how.network and dataset.dimension <= MAX_DIMENSION
@@ -104,19 +90,17 @@ def _found(dataset: Dataset, how: Finding, report: Callable[[str], None]) -> Out
     deadline = Deadline(how.time_budget)
     scaling = dataset.scaling()
     data = dataset.observations(scaling)
-    guesses = [scaling.to_scaled(program) for program in how.guesses]
+    guesses = [Form.of(scaling.to_scaled(program)) for program in how.guesses]
     report(DECODING if runtime is not None else SEARCHING)
     estimate = estimate_states(data)
     reading = None if runtime is None else Reading.of(runtime, data)
     proposals, decoded = _proposals(reading, how, deadline)
     report(SEARCHING)
-    search = Search(
-        data,
-        estimate,
-        SearchSettings(sparse=how.sparse, operators=how.operators),
-        deadline,
-        None if reading is None else partial(program_log_probabilities, reading, how=how.decoding),
-    )
+    log_prior = None
+    if reading is not None:
+        log_prior = partial(program_log_probabilities, reading, how=how.decoding, operators=how.operators)
+    settings = SearchSettings(sparse=how.sparse)
+    search = Search(data, estimate, settings, deadline, log_prior, how.operators)
     searched = _searched(search, guesses, proposals, how, last_chance=CUT_SHORT in decoded)
     notes += dict.fromkeys(decoded + searched)  # each once
     original = Observations.joined(dataset.times, dataset.states)
@@ -124,12 +108,12 @@ def _found(dataset: Dataset, how: Finding, report: Callable[[str], None]) -> Out
     if not explanations:
         raise NoSystemError(_why_nothing(deadline, how))
     noise = estimate.noise * scaling.factors
-    return Outcome(explanations, noise, notes + _remarks(explanations, original, noise))
+    return Outcome(explanations, noise, notes + remarks(explanations, original, noise))
 
 
 def _proposals(
-    reading: Reading | None, how: Finding, deadline: Deadline
-) -> tuple[list[Candidate], list[str]]:
+    reading: Reading | None, how: FindSettings, deadline: Deadline
+) -> tuple[list[Proposal], list[str]]:
     """What the network proposes, and what to say if it was cut short."""
     if reading is None:
         return [], []
@@ -140,46 +124,38 @@ def _proposals(
             share.stopped = interrupt.asked or (finished > 0 and share.over)  # one, however short the time
             return share.stopped
 
-        proposals = decode(reading, how.decoding, enough)
+        proposals = decode(reading, how.decoding, how.operators, enough)
     if interrupt.asked:
         return proposals, [CUT_SHORT]
-    return proposals, [_out_of_time(how)] if share.stopped else []
-
-
-def _out_of_time(how: Finding) -> str:
-    return (
-        f"The time budget of {how.time_budget:g} s ended the search early; with more time "
-        "(time_budget, --budget) it may find better systems."
-    )
+    return proposals, [out_of_time(how.time_budget)] if share.stopped else []
 
 
 def _searched(
     search: Search,
-    guesses: Sequence[Program],
-    proposals: Sequence[Candidate],
-    how: Finding,
+    guesses: Sequence[Form],
+    proposals: Sequence[Proposal],
+    how: FindSettings,
     last_chance: bool,
 ) -> list[str]:
     """Search, and say if it came to an end before its time.  last_chance: the next Ctrl-C aborts."""
     try:
         search.fit_whole(guesses, "guess")
         search.collect_equations(guesses, "guess")
-        programs, votes = [one.program for one in proposals], [one.count for one in proposals]
-        search.run(programs, votes=votes)
+        search.run([one.form for one in proposals], votes=[one.count for one in proposals])
     except KeyboardInterrupt:
         if last_chance or not search.ranked():
             raise
         search.deadline.stopped = True
-        return ["The search was interrupted: these are the best systems until then."]
+        return [INTERRUPTED]
     if search.deadline.over:
-        return [_out_of_time(how)]
+        return [out_of_time(how.time_budget)]
     return []
 
 
 def _thinned(dataset: Dataset) -> tuple[Dataset, list[str]]:
     """The data, or evenly chosen points of them where there are very many, and what to say about it."""
     total = sum(map(len, dataset.times))
-    share = MAX_POINTS / total
+    share = FITTED_POINTS / total
     if share >= 1.0:
         return dataset, []
     times, states = [], []
@@ -200,8 +176,8 @@ def _explanations(
     search: Search, variables: tuple[str, ...], scaling: Scaling, original: Observations
 ) -> list[Explanation]:
     """The systems in the user's units that may be used, with their weights; original: data in these units."""
-    rows: list[tuple[Found, ODESystem]] = []
-    for found in search.judged():
+    rows: list[tuple[Candidate, ODESystem]] = []
+    for found in search.rescored():
         try:
             system = ODESystem(scaling.to_original(found.fit.program), variables)
         except ExpressionError:  # constants that no number can hold in the user's units
@@ -231,7 +207,7 @@ def _rounded(
     return ODESystem(canonical(rounded.program), system.variables), rounded.starts
 
 
-def _r2_of(found: Found, scaling: Scaling, data: Observations) -> float:
+def _r2_of(found: Candidate, scaling: Scaling, data: Observations) -> float:
     """R2 of a fit from its fitted initial values."""
     predicted = np.full_like(data.states, np.nan)
     for k, (first, last) in enumerate(zip(data.bounds[:-1], data.bounds[1:], strict=True)):
@@ -241,41 +217,7 @@ def _r2_of(found: Found, scaling: Scaling, data: Observations) -> float:
     return variance_weighted_r2(scaling.original_states(data.states), scaling.original_states(predicted))
 
 
-def _remarks(explanations: Sequence[Explanation], data: Observations, noise: Floats) -> list[str]:
-    """What the user should know before trusting the result; data and noise (D,): in the user's units."""
-    notes = []
-    best = explanations[0]
-    alike = sum(one.weight >= ALIKE * best.weight for one in explanations)
-    if alike > 1:
-        notes.append(
-            f"{alike} different systems explain the data about equally well; look at all of them, and at "
-            "trajectories from other initial values, which would tell them apart."
-        )
-    if best.r2 < POOR:
-        share = f"R2 = {best.r2:.2f}" if np.isfinite(best.r2) else "no R2"
-        notes.append(
-            f"The chosen system describes the data badly ({share}). Perhaps there is no autonomous ODE in "
-            "these variables, the noise is too large, or the points are too few."
-        )
-    elif best.r2 < GOOD and 1.0 - best.r2 > UNEXPLAINED * _noise_share(data, noise):
-        notes.append(
-            f"The data are smoother than the chosen system explains (R2 = {best.r2:.2f}): perhaps a variable "
-            "is missing, or something depends on the time itself, such as a force from outside."
-        )
-    elif runs_away(best.system.program, best.starts, data):
-        notes.append(
-            "From half or twice the initial values the chosen system runs away within the time of the data: "
-            "do not trust it outside of them before you have seen such a trajectory."
-        )
-    return notes
-
-
-def _noise_share(data: Observations, noise: Floats) -> float:
-    """The share of the variance that is noise: what even the true system does not explain."""
-    return float((noise**2).sum() / max((np.nanvar(data.states, axis=0)).sum(), 1e-300))
-
-
-def _why_nothing(deadline: Deadline, how: Finding) -> str:
+def _why_nothing(deadline: Deadline, how: FindSettings) -> str:
     if deadline.over:
         return (
             f"no system was found within the time budget of {how.time_budget:g} s; give more time "
@@ -326,8 +268,8 @@ def prepare() -> None:
             data,
             estimate,
             settings,
-            judge=lambda programs: np.array([-float(len(words.encode(one))) for one in programs]),
+            log_prior=lambda programs: np.array([-float(len(words.encode(one))) for one in programs]),
         )
         search.run([])
         original = Observations.joined(dataset.times, dataset.states)
-        _remarks(_explanations(search, dataset.variables, scaling, original), original, estimate.noise)
+        remarks(_explanations(search, dataset.variables, scaling, original), original, estimate.noise)

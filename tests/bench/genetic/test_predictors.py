@@ -7,8 +7,8 @@ from odefinder.bench.genetic.predictors import (
     estimate,
     evolve_predictors,
     fault_of,
-    judge,
     make_predictors,
+    score_predictors,
     set_trainer,
 )
 from tests.bench.genetic.genomes import stream
@@ -21,7 +21,7 @@ def test_predictors_get_better_and_order_the_trainers() -> None:
     for k in range(10):
         # Errors that only some points show.
         set_trainer(predictors, target + (np.arange(80) % 10 == k) * (k + 1.0), target)
-    judge(predictors)
+    score_predictors(predictors)
     first = predictors.fault.copy()
     for _ in range(40):
         evolve_predictors(words, predictors)

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from odefinder.bench.methods import sindy, sindy_simulation
-from odefinder.bench.methods.library import Library
+from odefinder.bench.methods.library import TermLibrary
 from odefinder.bench.methods.sindy import Setting, settings, threshold_regression
 from odefinder.bench.metrics import trajectory_r2
 from odefinder.data.corruption import corrupt
@@ -16,7 +16,7 @@ from .trajectories import logistic, oscillator
 @pytest.mark.parametrize(("dimension", "degree"), [(1, 10), (2, 7), (3, 3)])
 def test_the_program_of_a_library_is_its_matrix_product(dimension, degree):
     rng = np.random.default_rng(0)
-    library = Library(dimension, degree, sindy.ALL)
+    library = TermLibrary(dimension, degree, sindy.ALL)
     x = rng.uniform(0.5, 1.5, (20, dimension))
     columns = library.columns(x)
     assert columns.shape == (20, library.size)
@@ -27,15 +27,15 @@ def test_the_program_of_a_library_is_its_matrix_product(dimension, degree):
 
 
 def test_no_term_is_left():
-    library = Library(2, 1)
+    library = TermLibrary(2, 1)
     np.testing.assert_array_equal(evaluate(library.system(np.zeros((2, 3))), np.ones((4, 2))), 0.0)
 
 
 def test_terms_that_are_not_defined_or_not_finite():
     with pytest.raises(NoSystemError):
-        Library(1, 1, ("log",)).columns(np.array([[1.0], [-1.0]]))
+        TermLibrary(1, 1, ("log",)).columns(np.array([[1.0], [-1.0]]))
     with pytest.raises(NoSystemError):
-        Library(1, 1).system(np.array([[np.nan, 1.0]]))
+        TermLibrary(1, 1).system(np.array([[np.nan, 1.0]]))
 
 
 def test_the_grid_is_the_papers():
@@ -49,7 +49,7 @@ def test_the_grid_is_the_papers():
 def test_the_direct_regression_is_pysindys(threshold):
     optimizers = pytest.importorskip("pysindy.optimizers")
     _, x, system = oscillator()
-    columns = Library(2, 3).columns(x)
+    columns = TermLibrary(2, 3).columns(x)
     target = evaluate(system.program, x) + 0.01 * np.random.default_rng(0).normal(size=x.shape)
     expected = optimizers.STLSQ(threshold=threshold, alpha=0.05).fit(columns, target).coef_
     found = threshold_regression(columns, target, threshold, 0.05)

@@ -9,8 +9,9 @@ import pytest
 from odefinder.data.observations import Floats, Observations
 from odefinder.data.units import fit_scaling
 from odefinder.expressions.canonical import skeleton
+from odefinder.expressions.form import Form
 from odefinder.expressions.program import Program, concatenate
-from odefinder.inference.choose.search import Found, Search, SearchSettings
+from odefinder.inference.choose.search import Candidate, Search, SearchSettings
 from odefinder.inference.fit.states import estimate_states
 from odefinder.limits.deadline import Deadline
 from tests.inference.fit.test_refine import observations, perturbed, program_of
@@ -19,11 +20,15 @@ PENDULUM = program_of(["y", "-1.7*sin(x) - 0.2*y"])
 STARTS = [[1.2, 0.0]]
 
 
-def search(data: Observations, proposals: list[Program], **settings: object) -> list[Found]:
-    return Search(data, estimate_states(data), SearchSettings(**settings)).run(proposals)
+def forms(programs: Sequence[Program]) -> list[Form]:
+    return [Form.of(program) for program in programs]
 
 
-def test_proposed_equations_are_put_together_anew() -> None:
+def search(data: Observations, proposals: list[Program], **settings: object) -> list[Candidate]:
+    return Search(data, estimate_states(data), SearchSettings(**settings)).run(forms(proposals))
+
+
+def test_proposed_equations_are_recombined() -> None:
     data = observations(PENDULUM, STARTS)
     halves = [program_of(["1.1*y", "0.5*x"]), program_of(["0.1*x*y", "-1.1*sin(x) - 0.1*y"])]
     best = search(data, halves, sparse=False, rounds=0)[0]
@@ -52,9 +57,9 @@ def test_under_noise_equations_with_many_votes_are_combined() -> None:
     estimate = estimate_states(data)
     few = SearchSettings(sparse=False, noisy_rounds=0, passes=1, whole=0, combined=1)
     plain = Search(data, estimate, few)
-    plain.run(halves + others)
+    plain.run(forms(halves + others))
     voted = Search(data, estimate, few)
-    voted.run(halves + others, votes=[40, 40, 1, 1, 1, 1, 1])
+    voted.run(forms(halves + others), votes=[40, 40, 1, 1, 1, 1, 1])
     assert len(plain.found) == 1
     assert len(voted.found) == 2  # the best fitting one, and the one that most have voted for
     assert skeleton(PENDULUM) in {skeleton(found.fit.program) for found in voted.found.values()}
@@ -69,25 +74,25 @@ def test_under_noise_regression_is_left_out_where_a_proposal_leaves_just_that() 
     assert "sparse" in {found.source for found in search(data, wrong)}
 
 
-def test_the_judge_is_asked_about_those_that_may_come_first() -> None:
+def test_the_prior_is_asked_for_those_that_may_come_first() -> None:
     asked: list[Program] = []
 
-    def judge(programs: Sequence[Program]) -> Floats:
+    def log_prior(programs: Sequence[Program]) -> Floats:
         asked.extend(programs)
         return np.full(len(programs), -30.0)
 
     proposals = [PENDULUM, program_of(["y", "-1.7*x - 0.2*y"]), program_of(["y", "-1.7*sin(x)"])]
     for sigma, hopeful in ((0.0, 1), (0.3, 3)):  # what is exact cannot be beaten
         data = observations(PENDULUM, STARTS, sigma=sigma)
-        found = Search(data, estimate_states(data), judge=judge)
-        found.fit_whole(proposals, "network")
+        found = Search(data, estimate_states(data), log_prior=log_prior)
+        found.fit_whole(forms(proposals), "network")
         asked.clear()
-        judged = found.judged()
+        ranked = found.rescored()
         assert len(asked) == hopeful
-        assert len(judged) == 3
-        assert [one.criterion for one in judged] == sorted(one.criterion for one in judged)
+        assert len(ranked) == 3
+        assert [one.criterion for one in ranked] == sorted(one.criterion for one in ranked)
         if not sigma:
-            assert skeleton(judged[0].fit.program) == skeleton(asked[0]) == skeleton(PENDULUM)
+            assert skeleton(ranked[0].fit.program) == skeleton(asked[0]) == skeleton(PENDULUM)
 
 
 def test_small_changes_reach_the_truth() -> None:
@@ -120,7 +125,7 @@ def test_equations_that_proposals_share_explain_a_very_fast_signal() -> None:
     proposals = [concatenate([first, second, wrong[2]]), concatenate([first, wrong[1], third])]
     estimate = estimate_states(scaled)
     assert estimate.noisy
-    best = Search(scaled, estimate, SearchSettings(sparse=False)).run(proposals, votes=[3, 2])[0]
+    best = Search(scaled, estimate, SearchSettings(sparse=False)).run(forms(proposals), votes=[3, 2])[0]
     assert best.fit.error < 1e-9
     assert skeleton(best.fit.program) == skeleton(lorenz)
 
@@ -129,10 +134,10 @@ def test_equations_that_proposals_share_explain_a_very_fast_signal() -> None:
 def test_the_budget_is_kept() -> None:
     data = observations(PENDULUM, STARTS, sigma=0.03)
     estimate = estimate_states(data)
-    Search(data, estimate).run([PENDULUM])  # compiled
+    Search(data, estimate).run(forms([PENDULUM]))  # compiled
     begin = time.perf_counter()
     over = Search(data, estimate, deadline=Deadline(0.0))
-    over.run([PENDULUM] * 50)
+    over.run(forms([PENDULUM] * 50))
     assert time.perf_counter() - begin < 2.0
 
 
@@ -141,4 +146,4 @@ def test_after_a_stop_nothing_is_fitted() -> None:
     estimate = estimate_states(data)
     stopped = Deadline(np.inf)
     stopped.stopped = True
-    assert Search(data, estimate, deadline=stopped).run([PENDULUM]) == []
+    assert Search(data, estimate, deadline=stopped).run(forms([PENDULUM])) == []

@@ -5,7 +5,7 @@ import pytest
 from odefinder.expressions.canonical import skeleton
 from odefinder.expressions.parse import parse
 from odefinder.expressions.program import Program, component_bounds, make_program
-from odefinder.inference.propose.moves import altered, larger, monomials, smaller
+from odefinder.inference.propose.moves import altered, larger, smaller
 
 NAMES = ("x", "y")
 
@@ -46,7 +46,3 @@ def test_variables_can_be_exchanged_and_terms_saturate() -> None:
     assert reached(changes, "2*y + 3*x*y")
     assert reached(changes, "2*x/(1 + 0.5*y) + 3*x*y")
     assert reached(changes, "2*sin(0.5*x) + 3*x*y")
-
-
-def test_monomials() -> None:
-    assert len(list(monomials(2, 3))) == 2 + 3 + 4

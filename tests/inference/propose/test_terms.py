@@ -6,7 +6,7 @@ from odefinder.data.observations import Observations
 from odefinder.expressions.program import CONST, SIN, VAR
 from odefinder.inference.fit.states import estimate_states
 from odefinder.inference.propose.library import make_library
-from odefinder.inference.propose.terms import Problem, Search, make_problem, term_sets
+from odefinder.inference.propose.terms import Breadth, Problem, make_problem, term_sets
 from odefinder.numerics.integrate import integrate
 from odefinder.system import ODESystem
 
@@ -36,16 +36,16 @@ def test_columns_and_target_have_no_mean() -> None:
 
 def test_the_best_set_of_a_polynomial_equation() -> None:
     problem = problem_of("0.9*x - 0.9*x^3", 0.05)
-    score, best = term_sets(problem, Search())[0]
+    score, best = term_sets(problem, Breadth())[0]
     assert {problem.features[c].degree for c in best} == {1, 3}
     assert len(best) == 2
-    assert score < term_sets(problem, Search())[1][0]
+    assert score < term_sets(problem, Breadth())[1][0]
 
 
 def test_a_function_whose_frequency_is_off_the_grid() -> None:
     """Among all pairs, a constant and a sine are expected to be the best once the frequency is fitted."""
     problem = problem_of("0.1649 + 0.3394*sin(3.55*x)", -0.9)
-    pairs = [terms for _, terms in term_sets(problem, Search()) if len(terms) == 2]
+    pairs = [terms for _, terms in term_sets(problem, Breadth()) if len(terms) == 2]
     sine = next(f for f in problem.features if f.draft and f.draft[0][0] == SIN)
     assert [op for op, _ in sine.draft][2:] == [CONST, VAR]
     wanted = {(), tuple(op for op, _ in sine.draft)}

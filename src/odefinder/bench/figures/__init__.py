@@ -20,7 +20,7 @@ from odefinder.bench.protocol import Status
 from odefinder.bench.results import read_results, read_run
 from odefinder.bench.sets import NAMES, SYNTHETIC, TrueSystem, load_set, set_title, systems_digest
 from odefinder.errors import DataError, SettingsError
-from odefinder.output.plot import save
+from odefinder.output.style import save
 
 FORMATS = ("png", "pdf", "svg")
 

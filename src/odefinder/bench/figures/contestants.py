@@ -16,7 +16,7 @@ import numpy as np
 from odefinder.bench.methods import METHODS
 from odefinder.bench.metrics import GOOD
 from odefinder.bench.protocol import Result
-from odefinder.output.plot import COLOURS, GREY
+from odefinder.output.style import COLOURS, GREY
 
 MEASURES = ("reconstruction", "generalization")
 OURS, ORACLE = "odefinder", "oracle"

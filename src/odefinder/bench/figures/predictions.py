@@ -14,7 +14,7 @@ from odefinder.bench.protocol import Result, Status
 from odefinder.bench.sets import TrueSystem
 from odefinder.bench.tasks import Task, make_tasks
 from odefinder.errors import SettingsError
-from odefinder.output.plot import COLOURS, GREY, set_limits, styled
+from odefinder.output.style import COLOURS, GREY, set_limits, styled
 from odefinder.system import ODESystem
 
 COLUMNS, PANELS = 7, 63  # of a page: all of ODEBench from one initial value

@@ -18,7 +18,7 @@ from odefinder.bench.metrics import GOOD
 from odefinder.bench.protocol import Result
 from odefinder.bench.sets import TrueSystem
 from odefinder.expressions.program import ARITY
-from odefinder.output.plot import FAINT, GREY, INK, WIDTH, styled
+from odefinder.output.style import FAINT, GREY, INK, WIDTH, styled
 
 MOST_RHOS = 3
 Cell = tuple[float, float]  # sigma, rho

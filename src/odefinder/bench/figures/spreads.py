@@ -11,7 +11,7 @@ from odefinder.bench.figures.contestants import MEASURES, Contestant
 from odefinder.bench.metrics import GOOD
 from odefinder.bench.protocol import Result
 from odefinder.bench.sets import TrueSystem
-from odefinder.output.plot import FAINT, GREY, INK, WIDTH, styled
+from odefinder.output.style import FAINT, GREY, INK, WIDTH, styled
 
 BINS = 10  # of R2 from 0 to 1
 COLUMNS = 4

@@ -10,6 +10,8 @@ choice of genes makes an expression (La Cava's epigenetic programs), or none if 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -34,6 +36,7 @@ from odefinder.expressions.program import (
     Program,
     Values,
 )
+from odefinder.expressions.walk import fold
 
 SUB, DIV = N_OPCODES, N_OPCODES + 1
 GENE_ARITY = np.array([*ARITY, 2, 2], dtype=np.int8)
@@ -75,21 +78,21 @@ def express(ops: Ops, values: Values, active: Bools, n: int, out_ops: Ops, out_v
 
 def to_program(ops: Ops, values: Values) -> Program:
     """A complete expression of genes as a program; parts without variables become one number."""
-    stack: list[Draft] = []
-    for op, value in zip(ops[::-1].tolist(), values[::-1].tolist(), strict=True):
-        if op == CONST:
-            stack.append(number(value))
-        elif op == VAR:
-            stack.append(variable(int(value)))
-        elif GENE_ARITY[op] == 2:
-            a, b = stack.pop(), stack.pop()
-            stack.append(_binary(op, a, b))
-        else:
-            a = stack.pop()
-            if op in (LOG, SQRT) and a[0][0] not in (ABS, EXP, SQUARE):
-                a = apply(ABS, a)
-            stack.append(apply(op, a))
-    return finished(stack[0])
+    return finished(fold(ops, values, _draft, GENE_ARITY))
+
+
+def _draft(op: int, value: float, arguments: Sequence[Draft]) -> Draft:
+    """What a gene makes of its arguments; logarithms and roots are of absolute values."""
+    if op == CONST:
+        return number(value)
+    if op == VAR:
+        return variable(int(value))
+    if len(arguments) == 2:
+        return _binary(op, *arguments)
+    (argument,) = arguments
+    if op in (LOG, SQRT) and argument[0][0] not in (ABS, EXP, SQUARE):
+        argument = apply(ABS, argument)
+    return apply(op, argument)
 
 
 def _binary(op: int, a: Draft, b: Draft) -> Draft:

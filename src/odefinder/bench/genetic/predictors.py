@@ -88,7 +88,7 @@ def fault_of(predictors: Predictors, points: Ints, guesses: Floats) -> float:
 
 
 @compiled
-def judge(predictors: Predictors) -> None:
+def score_predictors(predictors: Predictors) -> None:
     """The faults of all predictors, after a change of the trainers."""
     guesses = np.empty(len(predictors.exact))
     for m in range(len(predictors.points)):
@@ -141,7 +141,7 @@ class Estimator:
         self.generation = 0
         for i in range(min(TRAINERS, len(members.age) // 2)):
             self._train(members, i)
-        judge(self.predictors)
+        score_predictors(self.predictors)
         self.chosen = np.zeros(0, np.int64)
         self._choose()
 
@@ -152,7 +152,7 @@ class Estimator:
             doubt, i = max(self._doubt(members, integer(self.stream, 0, count - 1)) for _ in range(TRAINERS))
             if doubt >= 0.0:
                 self._train(members, i)
-                judge(self.predictors)
+                score_predictors(self.predictors)
         self.generation += 1
         evolve_predictors(self.stream, self.predictors)
         return self._choose()

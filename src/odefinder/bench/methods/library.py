@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import combinations_with_replacement
 from math import comb
 
 import numpy as np
@@ -14,6 +13,7 @@ from odefinder.bench.methods.method import Floats
 from odefinder.errors import NoSystemError
 from odefinder.expressions import drafts
 from odefinder.expressions.drafts import FUNCTIONS, Draft
+from odefinder.expressions.monomials import exponents, monomial
 from odefinder.expressions.program import ADD, INV, Program, concatenate
 
 VALUES: dict[str, Callable[[Floats], Floats]] = {
@@ -27,7 +27,7 @@ VALUES: dict[str, Callable[[Floats], Floats]] = {
 
 
 @dataclass(frozen=True)
-class Library:
+class TermLibrary:
     """Monomials of all variables up to a degree, the constant among them, then f(x) for every f and x."""
 
     dimension: int
@@ -42,16 +42,12 @@ class Library:
     @cached_property
     def exponents(self) -> list[tuple[int, ...]]:
         """Of every monomial, by rising degree."""
-        return [
-            tuple(chosen.count(variable) for variable in range(self.dimension))
-            for degree in range(self.degree + 1)
-            for chosen in combinations_with_replacement(range(self.dimension), degree)
-        ]
+        return list(exponents(self.dimension, self.degree))
 
     def columns(self, x: Floats) -> Floats:
         """The values of all terms at the states x (N, D): (N, size)."""
         with np.errstate(all="ignore"):
-            monomials = [np.prod(x**exponents, axis=1) for exponents in map(np.array, self.exponents)]
+            monomials = [np.prod(x**powers, axis=1) for powers in map(np.array, self.exponents)]
             values = [VALUES[name](x[:, d]) for name in self.functions for d in range(self.dimension)]
         result = np.column_stack(monomials + values)
         if not np.isfinite(result).all():
@@ -76,17 +72,8 @@ class Library:
     @cached_property
     def _terms(self) -> list[Draft]:
         variables = [drafts.variable(d) for d in range(self.dimension)]
-        terms = [_monomial(variables, exponents) for exponents in self.exponents]
+        terms = [monomial(powers) or drafts.number(1.0) for powers in self.exponents]
         for name in self.functions:
             function = FUNCTIONS.get(name, lambda x: drafts.apply(INV, x))
             terms += [function(variable) for variable in variables]
         return terms
-
-
-def _monomial(variables: Sequence[Draft], exponents: Sequence[int]) -> Draft:
-    result = drafts.number(1.0)
-    for variable, exponent in zip(variables, exponents, strict=True):
-        if exponent:
-            factor = drafts.power(variable, drafts.number(exponent))
-            result = factor if result == drafts.number(1.0) else drafts.times(result, factor)
-    return result

@@ -30,10 +30,10 @@ def prepare() -> None:
 def fit_full(t: Floats, x: Floats, seed: int, *, network: bool = True, sparse: bool = True) -> Program:
     """Default settings, with more time: it is seldom used up, so that the result does not depend on it."""
     from odefinder.data import from_arrays
-    from odefinder.inference.find import Finding, find
+    from odefinder.inference.find import FindSettings, find
     from odefinder.inference.propose.decode import Decoding
 
-    how = Finding(time_budget=BUDGET, decoding=Decoding(seed=seed), network=network, sparse=sparse)
+    how = FindSettings(time_budget=BUDGET, decoding=Decoding(seed=seed), network=network, sparse=sparse)
     return find(from_arrays(x, t), how).explanations[0].system.program
 
 
@@ -57,11 +57,12 @@ def _decoded(t: Floats, x: Floats, seed: int, samples: int, *, optimise: bool) -
     dataset = from_arrays(x, t)
     scaling = dataset.scaling()
     data = dataset.observations(scaling)
-    candidates = decode(Reading.of(load_runtime(), data), Decoding(samples, TEMPERATURE, seed))
-    scores = [_observed_r2(candidate.program, data.times, data.states) for candidate in candidates]
+    proposals = decode(Reading.of(load_runtime(), data), Decoding(samples, TEMPERATURE, seed))
+    programs = [proposal.form.program for proposal in proposals]
+    scores = [_observed_r2(program, data.times, data.states) for program in programs]
     if not scores or max(scores) == -np.inf:
         raise NoSystemError(f"none of {len(scores)} decoded systems can be integrated")
-    best = candidates[int(np.argmax(scores))].program
+    best = programs[int(np.argmax(scores))]
     if optimise:
         fitted = fit_by_bfgs(best, data).program
         if _observed_r2(fitted, data.times, data.states) >= max(scores):

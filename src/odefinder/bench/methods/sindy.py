@@ -16,7 +16,7 @@ import numpy as np
 
 from odefinder.bench.methods.derivatives import derivatives
 from odefinder.bench.methods.grid import DERIVATIVES, search
-from odefinder.bench.methods.library import Library
+from odefinder.bench.methods.library import TermLibrary
 from odefinder.bench.methods.method import Floats, Method, load_compiled
 from odefinder.bench.methods.quiet import quiet
 from odefinder.errors import NoSystemError
@@ -96,12 +96,12 @@ def fit(t: Floats, x: Floats, seed: int, *, bases: tuple[Basis, ...]) -> Program
         return derivatives(t[:count], x[:count], order, window)
 
     @lru_cache(maxsize=len(bases) * len(DERIVATIVES))
-    def columns(count: int, library: Library, order: int, window: int | None) -> Floats:
+    def columns(count: int, library: TermLibrary, order: int, window: int | None) -> Floats:
         return library.columns(differentiated(count, order, window)[0])
 
     def fit_one(times: Floats, states: Floats, setting: Setting) -> Program:
         count, how = len(times), (setting.order, setting.window)
-        library = Library(x.shape[1], setting.degree, setting.functions)
+        library = TermLibrary(x.shape[1], setting.degree, setting.functions)
         if library.size > count and setting.degree > 1:
             raise NoSystemError("the library has more terms than there are points")
         target = differentiated(count, *how)[1]

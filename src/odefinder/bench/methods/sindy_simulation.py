@@ -15,7 +15,7 @@ import numpy as np
 
 from odefinder.bench.methods.derivatives import check
 from odefinder.bench.methods.grid import observed_r2
-from odefinder.bench.methods.library import Library
+from odefinder.bench.methods.library import TermLibrary
 from odefinder.bench.methods.method import Floats, Method, load_compiled
 from odefinder.bench.methods.quiet import quiet
 from odefinder.bench.methods.sindy import threshold_regression
@@ -48,7 +48,7 @@ def _candidates(estimate: StateEstimate) -> Iterator[Program]:
     length = np.linalg.norm(estimate.derivatives, axis=0)
     length[length == 0.0] = 1.0
     for degree, functions in LIBRARIES:
-        library = Library(dimension, degree, functions)
+        library = TermLibrary(dimension, degree, functions)
         if library.size > count and degree > 1:
             continue
         columns = library.columns(estimate.states)

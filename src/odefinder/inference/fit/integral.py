@@ -1,25 +1,28 @@
 """One equation fitted in integral form: x_i(t) = a + integral of f_i along estimated states.
 
 No ODE is solved, and every equation has a fit and a score of its own, whatever the others look like.  All
-constants of a formula, inside and outside of functions, are fitted together by a compiled
-Levenberg-Marquardt; the constant of integration a, one for each trajectory, is eliminated exactly.
+constants of a formula, inside and outside of functions, are fitted together by Levenberg-Marquardt; the
+constant of integration a, one for each trajectory, is eliminated exactly.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from odefinder.compiling.jit import compiled
 from odefinder.data.observations import Floats, Ints, Observations
 from odefinder.expressions.program import CONST, INV, POW, SIN, VAR, Ops, Program, Values, concatenate
-from odefinder.inference.fit.refine import DAMPING_MAX, FLOOR, solve_damped
+from odefinder.inference.fit.least_squares import Pace, implement, levenberg_marquardt
+from odefinder.inference.fit.refine import FLOOR
 from odefinder.inference.fit.states import StateEstimate
 from odefinder.numerics.evaluate import eval_gradients
 
-DAMPING_START = 1e-3  # most constants enter linearly, where full steps are best
+DAMPING, SHRINK, GROW = 1e-3, 0.1, 10.0  # most constants enter linearly, where full steps are best
 TOLERANCE = 1e-7  # relative decrease of the cost below which a step counts as no progress
+GIVE_UP = 1e3  # damping beyond which one step without progress is enough
 FUNCTION_COST = 1.0  # of a sine, inverse and the like, beyond its node: monomials are more frequent
 NOISE_SHARE = 3.0  # chosen on synthetic systems: 1 was worse, 10 about as good
 
@@ -33,27 +36,63 @@ class ComponentFit:
     score: float  # an information criterion: smaller is better
 
 
+class Quadrature(NamedTuple):
+    """Where and how a right-hand side is integrated; see `StateEstimate`."""
+
+    nodes: Floats  # (M, D): states
+    weights: Floats  # (M,)
+    ends: Ints  # (N,): the nodes before each observed time are those below this index
+    bounds: Ints  # (trajectories + 1,) of the observed times
+
+
+class IntegralProblem(NamedTuple):
+    """An equation and what its integral is compared with, and room for its values and derivatives."""
+
+    ops: Ops
+    values: Values  # (nodes,): scratch
+    constants: Ints  # their places in `values`: the parameters
+    along: Quadrature
+    observed: Floats  # (N,): NaN where missing
+    f: Floats  # (M, D)
+    jacobian: Floats  # (M, D, D)
+    slopes: Floats  # (M, constants)
+    component: Ints  # (constants,)
+
+
+class IntegralPoint(NamedTuple):
+    """Residuals at one set of constants."""
+
+    parameters: Floats  # (constants,)
+    residuals: Floats  # (N,), means taken off
+    columns: Floats  # (N, constants): their derivatives
+
+
 @compiled
-def _residuals(
-    ops: Ops, values: Values, nodes: Floats, weights: Floats, ends: Ints, bounds: Ints, observed: Floats,
-    f: Floats, jacobian: Floats, slopes: Floats, component: Ints, residuals: Floats, columns: Floats,
-) -> float:  # fmt: skip
-    """Sum of squares; fills residuals (N,) and their derivatives (N, constants), means taken off."""
-    n_constants = slopes.shape[1]
-    eval_gradients(ops, values, len(ops), nodes, f, jacobian, slopes, component)
+def _evaluate(problem: IntegralProblem, point: IntegralPoint) -> float:
+    """Sum of squares; fills residuals and columns."""
+    along, observed, f, slopes = problem.along, problem.observed, problem.f, problem.slopes
+    residuals, columns = point.residuals, point.columns
+    n_constants = len(point.parameters)
+    for c in range(n_constants):
+        problem.values[problem.constants[c]] = point.parameters[c]
+    eval_gradients(
+        problem.ops, problem.values, len(problem.ops), along.nodes, f, problem.jacobian, slopes,
+        problem.component,
+    )  # fmt: skip
     cost = 0.0
-    total, means = np.zeros(n_constants), np.zeros(n_constants)
-    for k in range(len(bounds) - 1):
-        first, last = bounds[k], bounds[k + 1]
+    total, means = np.empty(n_constants), np.empty(n_constants)
+    for k in range(len(along.bounds) - 1):
+        first, last = along.bounds[k], along.bounds[k + 1]
         integral, mean, count = 0.0, 0.0, 0
-        total[:] = 0.0
-        means[:] = 0.0
-        node = ends[first]
+        for c in range(n_constants):
+            total[c] = 0.0
+            means[c] = 0.0
+        node = along.ends[first]
         for i in range(first, last):
-            while node < ends[i]:
-                integral += weights[node] * f[node, 0]
+            while node < along.ends[i]:
+                integral += along.weights[node] * f[node, 0]
                 for c in range(n_constants):
-                    total[c] += weights[node] * slopes[node, c]
+                    total[c] += along.weights[node] * slopes[node, c]
                 node += 1
             if not np.isnan(observed[i]):
                 count += 1
@@ -65,7 +104,8 @@ def _residuals(
         for i in range(first, last):
             if np.isnan(observed[i]):
                 residuals[i] = 0.0
-                columns[i] = 0.0
+                for c in range(n_constants):
+                    columns[i, c] = 0.0
             else:
                 residuals[i] -= mean / count
                 cost += residuals[i] * residuals[i]
@@ -75,10 +115,14 @@ def _residuals(
 
 
 @compiled
-def _normal_equations(residuals: Floats, columns: Floats, gradient: Floats, hessian: Floats) -> None:
-    n = columns.shape[1]
-    gradient[:] = 0.0
-    hessian[:] = 0.0
+def _expand(problem: IntegralProblem, point: IntegralPoint, gradient: Floats, hessian: Floats) -> None:
+    """The normal equations."""
+    residuals, columns = point.residuals, point.columns
+    n = len(gradient)
+    for c in range(n):
+        gradient[c] = 0.0
+        for e in range(n):
+            hessian[c, e] = 0.0
     for i in range(len(residuals)):
         for c in range(n):
             s = columns[i, c]
@@ -91,66 +135,39 @@ def _normal_equations(residuals: Floats, columns: Floats, gradient: Floats, hess
 
 
 @compiled
-def match_integral(
-    ops: Ops, values: Values, nodes: Floats, weights: Floats, ends: Ints, bounds: Ints, observed: Floats,
-    iterations: int,
-) -> float:  # fmt: skip
+def _bend(problem: IntegralProblem, point: IntegralPoint, probe: Floats, step: Floats, rhs: Floats) -> bool:
+    """Steps stay straight: most constants enter linearly."""
+    return False
+
+
+implement(IntegralProblem, _evaluate, _expand, _bend)
+
+
+@compiled
+def _point(problem: IntegralProblem) -> IntegralPoint:
+    size, count = len(problem.constants), len(problem.observed)
+    parameters = np.empty(size)
+    for c in range(size):
+        parameters[c] = problem.values[problem.constants[c]]
+    return IntegralPoint(parameters, np.empty(count), np.empty((count, size)))
+
+
+@compiled
+def fit_integral(ops: Ops, values: Values, along: Quadrature, observed: Floats, pace: Pace) -> float:
     """Improve the constants (in `values`) in place; the sum of squares that is left.
 
     The program is the equation, followed by one idle variable for each further equation of the system.
     """
-    m, dimension = nodes.shape
+    m, dimension = along.nodes.shape
     constants = np.nonzero(ops == CONST)[0]
     size = len(constants)
-    f, jacobian = np.empty((m, dimension)), np.empty((m, dimension, dimension))
-    slopes, component = np.empty((m, size)), np.empty(size, np.int64)
-    residuals, columns = np.empty(len(observed)), np.empty((len(observed), size))
-    gradient, step = np.empty(size), np.empty(size)
-    hessian, factor = np.empty((size, size)), np.empty((size, size))
-    cost = _residuals(
-        ops,
-        values,
-        nodes,
-        weights,
-        ends,
-        bounds,
-        observed,
-        f,
-        jacobian,
-        slopes,
-        component,
-        residuals,
-        columns,
-    )
-    if size == 0 or not np.isfinite(cost):
-        return cost
-    _normal_equations(residuals, columns, gradient, hessian)
-    damping, stalled = DAMPING_START, 0
-    new_values = values.copy()
-    for _ in range(iterations):
-        if damping > DAMPING_MAX or not np.isfinite(hessian.sum()):
-            break
-        if not solve_damped(hessian, gradient, damping, step, factor):
-            damping *= 10.0
-            continue
-        for c in range(size):
-            new_values[constants[c]] = values[constants[c]] + step[c]
-        new_cost = _residuals(
-            ops, new_values, nodes, weights, ends, bounds, observed, f, jacobian, slopes, component,
-            residuals, columns,
-        )  # fmt: skip
-        if new_cost < cost:
-            stalled = stalled + 1 if new_cost > cost * (1.0 - TOLERANCE) else 0
-            cost = new_cost
-            values[:] = new_values
-            _normal_equations(residuals, columns, gradient, hessian)
-            damping = max(damping * 0.1, 1e-12)
-            if stalled > 1:
-                break
-        else:
-            damping *= 10.0
-            if damping > 1e3 and stalled > 0:
-                break
+    problem = IntegralProblem(
+        ops, values, constants, along, observed, np.empty((m, dimension)),
+        np.empty((m, dimension, dimension)), np.empty((m, size)), np.empty(size, np.int64),
+    )  # fmt: skip
+    cost, point = levenberg_marquardt(problem, _point(problem), _point(problem), np.empty(0, np.bool_), pace)
+    for c in range(size):
+        values[constants[c]] = point.parameters[c]
     return cost
 
 
@@ -163,9 +180,9 @@ def match_component(
     values = np.concatenate([program.values, np.zeros(idle)])
     observed = data.states[:, component] / data.scale[component]
     weights = estimate.weights / data.scale[component]
-    cost = match_integral(
-        ops, values, estimate.nodes, weights, estimate.ends, data.bounds, observed, iterations
-    )
+    along = Quadrature(estimate.nodes, weights, estimate.ends, data.bounds)
+    pace = Pace(iterations, DAMPING, SHRINK, GROW, TOLERANCE, GIVE_UP, 0.0, False)
+    cost = fit_integral(ops, values, along, observed, pace)
     count = int(np.isfinite(observed).sum())
     fitted = Program(program.ops, values[: len(program)])
     error = cost / max(count, 1)

@@ -1,4 +1,4 @@
-"""Constants fitted to the observed trajectories: Levenberg-Marquardt with analytic sensitivities, compiled.
+"""Constants fitted to the observed trajectories, with analytic sensitivities (compiled).
 
 The residuals are those of the integrated trajectory, each variable divided by its own scale; under noise
 the initial values are fitted, too.  Everything happens on flat arrays without the GIL: one skeleton
@@ -8,24 +8,27 @@ takes milliseconds.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from odefinder.compiling.jit import compiled
 from odefinder.data.observations import Floats, Ints, Observations
 from odefinder.expressions.program import CONST, Ops, Program, Values
+from odefinder.inference.fit.least_squares import (
+    PROBE,
+    Bools,
+    Pace,
+    implement,
+    levenberg_marquardt,
+)
 from odefinder.numerics.solver import Workspace, sensitivity_workspace, solve_with_sensitivities
 
-Bools = NDArray[np.bool_]
-
 FLOOR = 1e-9  # mean squared scaled residual below which a fit is as good as exact
-DAMPING_START, DAMPING_MAX = 1.0, 1e10
-TOLERANCE = 1e-9  # relative decrease of the cost below which a step counts as no progress
 BOUND = 1e4  # times the largest observed value
-# Geodesic acceleration (Transtrum and Sethna 2012): where steps win less than this share of the cost, they
-# bend as its valley does, which is seen at this share of a step and believed so far.
-CRAWLING, PROBE, MOST_BEND = 0.3, 0.1, 0.375
+DAMPING, SHRINK, GROW = 1.0, 0.2, 5.0
+TOLERANCE = 1e-9  # relative decrease of the cost below which a step counts as no progress
+EXACT = 1e-20  # cost per point below which nothing is left to gain
 
 
 @dataclass(frozen=True)
@@ -37,213 +40,220 @@ class Fit:
     error: float  # mean squared scaled residual; inf if the system cannot be integrated
 
 
+class Observed(NamedTuple):
+    """Observations as compiled code reads them."""
+
+    times: Floats  # (N,)
+    states: Floats  # (N, D)
+    bounds: Ints  # (trajectories + 1,)
+    weights: Floats  # (N, D), by which residuals are multiplied; 0 for missing entries
+
+
+class Tolerance(NamedTuple):
+    """How exactly and how long trajectories are integrated."""
+
+    rtol: float
+    max_steps: int
+    bound: float  # the size at which an integration counts as diverged
+
+
+class TrajectoryProblem(NamedTuple):
+    """What is fitted, to what: the parameters are the constants, then the initial values if they are free."""
+
+    ops: Ops
+    values: Values  # (nodes,): scratch
+    constants: Ints  # the places of the fitted constants in `values`
+    starts: Floats  # (trajectories, D): scratch
+    free_starts: bool
+    data: Observed
+    tolerance: Tolerance
+    work: Workspace
+    plain: Workspace  # without sensitivities
+    no_slopes: Floats  # (N, D, 0)
+
+
+class TrajectoryPoint(NamedTuple):
+    """The trajectories of one set of parameters."""
+
+    parameters: Floats  # (P,)
+    states: Floats  # (N, D)
+    slopes: Floats  # (N, D, C): by the constants and the own trajectory's initial values
+
+
 @compiled
-def _residuals(
-    ops: Ops, values: Values, x0: Floats, times: Floats, states: Floats, bounds: Ints, weights: Floats,
-    with_constants: bool, fit_starts: bool, rtol: float, max_steps: int, bound: float, work: Workspace,
-    out: Floats, slopes: Floats, gradient: Floats, hessian: Floats,
-) -> float:  # fmt: skip
-    """Sum of squares of the weighted residuals; fills gradient and Gauss-Newton matrix of what is fitted."""
-    dimension = states.shape[1]
-    columns = slopes.shape[2]
-    n_constants = columns - (dimension if fit_starts else 0)
-    gradient[:] = 0.0
-    hessian[:] = 0.0
+def _problem(
+    ops: Ops, values: Values, starts: Floats, data: Observed, tolerance: Tolerance, fitted: bool, free: bool
+) -> TrajectoryProblem:
+    """fitted: whether the constants are parameters; free: whether the initial values are."""
+    constants = np.nonzero(ops == CONST)[0][: len(ops) if fitted else 0]
+    dimension = starts.shape[1]
+    columns = len(constants) + (dimension if free else 0)
+    return TrajectoryProblem(
+        ops, values.copy(), constants, starts.copy(), free, data, tolerance,
+        sensitivity_workspace(len(ops), dimension, columns), sensitivity_workspace(len(ops), dimension, 0),
+        np.empty((len(data.times), dimension, 0)),
+    )  # fmt: skip
+
+
+@compiled
+def _point(problem: TrajectoryProblem) -> TrajectoryPoint:
+    """The point where the problem's own constants and initial values are; nothing is computed yet."""
+    n_constants, dimension = len(problem.constants), problem.starts.shape[1]
+    columns = n_constants + (dimension if problem.free_starts else 0)
+    n_times = len(problem.data.times)
+    parameters = np.empty(n_constants + (problem.starts.size if problem.free_starts else 0))
+    for c in range(n_constants):
+        parameters[c] = problem.values[problem.constants[c]]
+    for k in range(len(parameters) - n_constants):
+        parameters[n_constants + k] = problem.starts[k // dimension, k % dimension]
+    slopes = np.empty((n_times, dimension, columns))
+    return TrajectoryPoint(parameters, np.empty((n_times, dimension)), slopes)
+
+
+@compiled
+def _go(problem: TrajectoryProblem, parameters: Floats) -> None:
+    """Write parameters into the program's values and the initial values."""
+    n_constants, dimension = len(problem.constants), problem.starts.shape[1]
+    for c in range(n_constants):
+        problem.values[problem.constants[c]] = parameters[c]
+    for k in range(len(parameters) - n_constants):
+        problem.starts[k // dimension, k % dimension] = parameters[n_constants + k]
+
+
+@compiled
+def _integrated(
+    problem: TrajectoryProblem, constants: bool, starts: bool, work: Workspace, states: Floats, slopes: Floats
+) -> float:
+    """Integrate all trajectories; the sum of squares of the weighted residuals, or inf."""
+    data, tolerance = problem.data, problem.tolerance
+    atol = 1e-3 * tolerance.rtol * tolerance.bound / BOUND
     cost = 0.0
-    place = np.arange(columns)
-    for k in range(len(bounds) - 1):
-        a, b = bounds[k], bounds[k + 1]
+    for k in range(len(data.bounds) - 1):
+        a, b = data.bounds[k], data.bounds[k + 1]
         status = solve_with_sensitivities(
-            ops, values, len(ops), x0[k], times[a:b], rtol, 1e-3 * rtol * bound / BOUND, max_steps, bound,
-            with_constants, fit_starts, work, out[a:b], slopes[a:b],
+            problem.ops, problem.values, len(problem.ops), problem.starts[k], data.times[a:b], tolerance.rtol,
+            atol, tolerance.max_steps, tolerance.bound, constants, starts, work, states[a:b], slopes[a:b],
         )  # fmt: skip
         if status != 0:
             return np.inf
-        for c in range(n_constants, columns):  # every trajectory has its own initial values
-            place[c] = c + k * dimension
         for i in range(a, b):
-            for j in range(dimension):
-                w = weights[i, j]
+            for j in range(data.states.shape[1]):
+                w = data.weights[i, j]
+                if w != 0.0:
+                    r = w * (states[i, j] - data.states[i, j])
+                    cost += r * r
+    return cost if np.isfinite(cost) else np.inf
+
+
+@compiled
+def _evaluate(problem: TrajectoryProblem, point: TrajectoryPoint) -> float:
+    _go(problem, point.parameters)
+    fitted = len(problem.constants) > 0
+    return _integrated(problem, fitted, problem.free_starts, problem.work, point.states, point.slopes)
+
+
+@compiled
+def _places(problem: TrajectoryProblem, trajectory: int, place: Ints) -> None:
+    """Where the columns of a trajectory's slopes stand among the parameters: each has its own starts."""
+    n_constants, dimension = len(problem.constants), problem.starts.shape[1]
+    for c in range(len(place)):
+        place[c] = c if c < n_constants else c + trajectory * dimension
+
+
+@compiled
+def _expand(problem: TrajectoryProblem, point: TrajectoryPoint, gradient: Floats, hessian: Floats) -> None:
+    data, states, slopes = problem.data, point.states, point.slopes
+    columns, size = slopes.shape[2], len(gradient)
+    for c in range(size):
+        gradient[c] = 0.0
+        for e in range(size):
+            hessian[c, e] = 0.0
+    place = np.empty(columns, np.int64)
+    for k in range(len(data.bounds) - 1):
+        _places(problem, k, place)
+        for i in range(data.bounds[k], data.bounds[k + 1]):
+            for j in range(data.states.shape[1]):
+                w = data.weights[i, j]
                 if w == 0.0:
                     continue
-                r = w * (out[i, j] - states[i, j])
-                cost += r * r
+                r = w * (states[i, j] - data.states[i, j])
                 for c in range(columns):
                     s = w * slopes[i, j, c]
                     gradient[place[c]] += s * r
                     for e in range(c + 1):
                         hessian[place[c], place[e]] += s * w * slopes[i, j, e]
-    for c in range(len(gradient)):
+    for c in range(size):
         for e in range(c):
             hessian[e, c] = hessian[c, e]
-    return cost if np.isfinite(cost) else np.inf
 
 
 @compiled
-def solve_damped(hessian: Floats, gradient: Floats, damping: float, step: Floats, factor: Floats) -> bool:
-    """step = -(H + damping (diag H + mean)) ^-1 g by Cholesky; False if not positive definite."""
-    n = len(gradient)
-    mean = 0.0
-    for i in range(n):
-        mean += hessian[i, i] / n
-    for i in range(n):
-        for j in range(i + 1):
-            total = hessian[i, j]
-            if i == j:
-                total += damping * (hessian[i, i] + 1e-3 * mean) + 1e-14 * mean
-            for k in range(j):
-                total -= factor[i, k] * factor[j, k]
-            if i == j:
-                if not total > 0.0:
-                    return False
-                factor[i, i] = np.sqrt(total)
-            else:
-                factor[i, j] = total / factor[j, j]
-    for i in range(n):
-        total = -gradient[i]
-        for k in range(i):
-            total -= factor[i, k] * step[k]
-        step[i] = total / factor[i, i]
-    for i in range(n - 1, -1, -1):
-        total = step[i]
-        for k in range(i + 1, n):
-            total -= factor[k, i] * step[k]
-        step[i] = total / factor[i, i]
-    return True
-
-
-@compiled
-def _hold(fixed: Bools, gradient: Floats, hessian: Floats) -> None:
-    """Make the equations of fixed constants say that they do not change."""
-    for c in range(min(len(fixed), len(gradient))):
-        if fixed[c]:
-            gradient[c] = 0.0
-            hessian[c, :] = 0.0
-            hessian[:, c] = 0.0
-            hessian[c, c] = 1.0
-
-
-@compiled
-def _go(
-    values: Values,
-    x0: Floats,
-    constants: Ints,
-    step: Floats,
-    share: float,
-    new_values: Values,
-    new_x0: Floats,
-) -> None:
-    """Write what is reached by this share of a step."""
-    n_constants = len(constants)
-    for c in range(n_constants):
-        new_values[constants[c]] = values[constants[c]] + share * step[c]
-    if len(step) > n_constants:
-        new_x0[:] = x0 + share * step[n_constants:].reshape(x0.shape)
-
-
-@compiled
-def _curve(
-    probed: Floats, out: Floats, slopes: Floats, weights: Floats, bounds: Ints, n_constants: int,
-    step: Floats, rhs: Floats,
-) -> None:  # fmt: skip
-    """Half the gradient of the residuals' second derivative along the step, from the states at a probe."""
-    dimension, columns = out.shape[1], slopes.shape[2]
-    place = np.arange(columns)
-    rhs[:] = 0.0
-    for k in range(len(bounds) - 1):
-        for c in range(n_constants, columns):
-            place[c] = c + k * dimension
-        for i in range(bounds[k], bounds[k + 1]):
-            for j in range(dimension):
-                w = weights[i, j]
+def _bend(
+    problem: TrajectoryProblem, point: TrajectoryPoint, probe: Floats, step: Floats, rhs: Floats
+) -> bool:
+    data, states, slopes = problem.data, point.states, point.slopes
+    probed = np.empty(states.shape)
+    _go(problem, probe)
+    if not np.isfinite(_integrated(problem, False, False, problem.plain, probed, problem.no_slopes)):
+        return False
+    columns = slopes.shape[2]
+    place = np.empty(columns, np.int64)
+    for c in range(len(rhs)):
+        rhs[c] = 0.0
+    for k in range(len(data.bounds) - 1):
+        _places(problem, k, place)
+        for i in range(data.bounds[k], data.bounds[k + 1]):
+            for j in range(data.states.shape[1]):
+                w = data.weights[i, j]
                 if w == 0.0:
                     continue
                 straight = 0.0
                 for c in range(columns):
                     straight += slopes[i, j, c] * step[place[c]]
-                half = ((probed[i, j] - out[i, j]) / PROBE - straight) / PROBE
+                half = ((probed[i, j] - states[i, j]) / PROBE - straight) / PROBE
                 for c in range(columns):
                     rhs[place[c]] += w * w * slopes[i, j, c] * half
+    return True
+
+
+implement(TrajectoryProblem, _evaluate, _expand, _bend)
 
 
 @compiled
-def levenberg_marquardt(
-    ops: Ops, values: Values, x0: Floats, times: Floats, states: Floats, bounds: Ints, weights: Floats,
-    fixed: Bools, fit_starts: bool, iterations: int, rtol: float, max_steps: int, bound: float, bends: bool,
+def fit_trajectories(
+    ops: Ops, values: Values, starts: Floats, data: Observed, tolerance: Tolerance, free_starts: bool,
+    fixed: Bools, pace: Pace,
 ) -> float:  # fmt: skip
-    """Improve constants (in `values`) and initial values (in `x0`) in place; returns the final cost.
+    """Improve constants (in `values`) and initial values (in `starts`) in place; returns the final cost.
 
-    fixed (constants,): those that stay.  bends: whether steps may follow bent valleys.  With no iterations it
-    is the cost as it stands, without the price of sensitivities.
+    fixed (constants,): those that stay.  With no iterations it is the cost as it stands, without the price
+    of sensitivities.
     """
-    dimension, n_times = states.shape[1], len(times)
-    with_constants = iterations > 0
-    fit_starts = fit_starts and with_constants
-    constants = np.nonzero(ops == CONST)[0][: len(ops) if with_constants else 0]
-    columns = len(constants) + (dimension if fit_starts else 0)
-    size = len(constants) + (x0.size if fit_starts else 0)
-    work = sensitivity_workspace(len(ops), dimension, columns)
-    out, new_out, probed = (
-        np.empty((n_times, dimension)), np.empty((n_times, dimension)), np.empty((n_times, dimension)),
-    )  # fmt: skip
-    slopes, new_slopes = np.empty((n_times, dimension, columns)), np.empty((n_times, dimension, columns))
-    gradient, new_gradient, step, bend = np.empty(size), np.empty(size), np.empty(size), np.empty(size)
-    hessian, new_hessian, factor = np.empty((size, size)), np.empty((size, size)), np.empty((size, size))
-    plain, no_slopes = sensitivity_workspace(len(ops), dimension, 0), np.empty((n_times, dimension, 0))
-    nothing, nowhere = np.empty(0), np.empty((0, 0))
-    cost = _residuals(
-        ops, values, x0, times, states, bounds, weights, with_constants, fit_starts, rtol, max_steps, bound,
-        work, out, slopes, gradient, hessian,
-    )  # fmt: skip
-    if size == 0 or not np.isfinite(cost + hessian.sum()):  # sensitivities may overflow where states do not
-        return cost
-    _hold(fixed, gradient, hessian)
-    damping, stalled, crawling = DAMPING_START, 0, False
-    new_values, new_x0 = values.copy(), x0.copy()
-    for _ in range(iterations):
-        if damping > DAMPING_MAX:
-            break
-        if not solve_damped(hessian, gradient, damping, step, factor):
-            damping *= 10.0
-            continue
-        if bends and crawling:
-            _go(values, x0, constants, step, PROBE, new_values, new_x0)
-            probe = _residuals(
-                ops, new_values, new_x0, times, states, bounds, weights, False, False, rtol, max_steps, bound,
-                plain, probed, no_slopes, nothing, nowhere,
-            )  # fmt: skip
-            if np.isfinite(probe):
-                _curve(probed, out, slopes, weights, bounds, len(constants), step, new_gradient)
-                _hold(fixed, new_gradient, hessian)
-                if solve_damped(hessian, new_gradient, damping, bend, factor):
-                    length, bent = 0.0, 0.0
-                    for c in range(size):
-                        length += hessian[c, c] * step[c] ** 2
-                        bent += hessian[c, c] * bend[c] ** 2
-                    if bent <= MOST_BEND**2 * length:
-                        step += bend
-        _go(values, x0, constants, step, 1.0, new_values, new_x0)
-        new_cost = _residuals(
-            ops, new_values, new_x0, times, states, bounds, weights, with_constants, fit_starts, rtol,
-            max_steps, bound, work, new_out, new_slopes, new_gradient, new_hessian,
-        )  # fmt: skip
-        _hold(fixed, new_gradient, new_hessian)
-        if new_cost < cost and np.isfinite(new_hessian.sum()):
-            crawling = new_cost > cost * (1.0 - CRAWLING)
-            stalled = stalled + 1 if new_cost > cost * (1.0 - TOLERANCE) else 0
-            cost = new_cost
-            values[:] = new_values
-            x0[:] = new_x0
-            gradient[:] = new_gradient
-            hessian[:] = new_hessian
-            out, new_out = new_out, out
-            slopes, new_slopes = new_slopes, slopes
-            damping = max(damping * 0.2, 1e-12)
-            if stalled > 1 or cost < 1e-20 * n_times:
-                break
-        else:
-            damping *= 5.0
+    fitted = pace.iterations > 0
+    problem = _problem(ops, values, starts, data, tolerance, fitted, free_starts and fitted)
+    cost, point = levenberg_marquardt(problem, _point(problem), _point(problem), fixed, pace)
+    _go(problem, point.parameters)
+    for i in range(len(values)):
+        values[i] = problem.values[i]
+    for k in range(starts.shape[0]):
+        for j in range(starts.shape[1]):
+            starts[k, j] = problem.starts[k, j]
     return cost
+
+
+@compiled
+def expand_trajectories(
+    ops: Ops, values: Values, starts: Floats, data: Observed, tolerance: Tolerance, free_starts: bool
+) -> tuple[float, Floats, Floats]:
+    """Cost, half its gradient and the Gauss-Newton matrix, of the constants and perhaps initial values."""
+    problem = _problem(ops, values, starts, data, tolerance, True, free_starts)
+    point = _point(problem)
+    size = len(point.parameters)
+    gradient, hessian = np.zeros(size), np.zeros((size, size))
+    cost = _evaluate(problem, point)
+    if np.isfinite(cost):
+        _expand(problem, point, gradient, hessian)
+    return cost, gradient, hessian
 
 
 def fit_constants(
@@ -267,10 +277,10 @@ def fit_constants(
     """
     values = program.values.copy()
     x0 = np.ascontiguousarray(data.states[data.bounds[:-1]] if starts is None else starts).copy()
-    cost = levenberg_marquardt(
-        program.ops, values, x0, data.times, data.states, data.bounds,
-        _weights(data) if weights is None else weights, _none(program) if fixed is None else fixed,
-        fit_starts, iterations, rtol, max_steps, _bound(data), bends,
+    pace = Pace(iterations, DAMPING, SHRINK, GROW, TOLERANCE, np.inf, EXACT * len(data.times), bends)
+    cost = fit_trajectories(
+        program.ops, values, x0, _observed(data, weights), Tolerance(rtol, max_steps, _bound(data)),
+        fit_starts, _none(program) if fixed is None else fixed, pace,
     )  # fmt: skip
     return Fit(Program(program.ops, values), x0, cost / data.count)
 
@@ -299,16 +309,14 @@ def _expansion(
     program: Program, data: Observations, starts: Floats, *, fit_starts: bool
 ) -> tuple[float, Floats, Floats]:
     """Cost, half its gradient and the Gauss-Newton matrix, of the constants and perhaps initial values."""
-    count = len(program.constants)
-    columns = count + (data.dimension if fit_starts else 0)
-    size = count + (starts.size if fit_starts else 0)
-    gradient, hessian = np.zeros(size), np.zeros((size, size))
-    cost = _residuals(
-        program.ops, program.values, starts, data.times, data.states, data.bounds, _weights(data), True,
-        fit_starts, 1e-6, 10_000, _bound(data), sensitivity_workspace(len(program), data.dimension, columns),
-        np.empty(data.states.shape), np.empty((*data.states.shape, columns)), gradient, hessian,
-    )  # fmt: skip
-    return cost, gradient, hessian
+    tolerance = Tolerance(1e-6, 10_000, _bound(data))
+    starts = np.ascontiguousarray(starts)
+    return expand_trajectories(program.ops, program.values, starts, _observed(data), tolerance, fit_starts)
+
+
+def _observed(data: Observations, weights: Floats | None = None) -> Observed:
+    """The data for compiled code; by default every variable is divided by its scale."""
+    return Observed(data.times, data.states, data.bounds, _weights(data) if weights is None else weights)
 
 
 def _weights(data: Observations) -> Floats:

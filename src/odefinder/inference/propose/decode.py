@@ -12,8 +12,8 @@ Shapes: B trajectories, S samples of each, N sequences, L tokens, V vocabulary.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
@@ -22,14 +22,16 @@ from numpy.typing import ArrayLike, NDArray
 
 from odefinder.data.observations import Observations
 from odefinder.errors import ExpressionError, SettingsError
-from odefinder.expressions.canonical import skeleton
+from odefinder.expressions.form import Form
 from odefinder.expressions.program import Program
-from odefinder.language.grammar import MAX_SLACK, Grammar
+from odefinder.language.grammar import Grammar
 from odefinder.language.number_words import PAD, number_ids
 from odefinder.language.tokens import BOS, EOS, Vocabulary
 from odefinder.limits.sizes import MAX_DIMENSION, MAX_POINTS, MAX_TRAJECTORIES
 from odefinder.network.presets import NetworkSettings
-from odefinder.network.runtime import Floats, Ids, Runtime
+from odefinder.network.runtime import Floats, Runtime
+
+Operators = frozenset[str] | None  # those that may occur; None: all
 
 WORTH_DROPPING = 0.75  # share of rows still being written below which the others are dropped
 
@@ -42,7 +44,6 @@ class Decoding:
     temperature: float = 1.0
     seed: int = 0
     max_length: int | None = None  # tokens of a system; None: as many as the network can write
-    operators: frozenset[str] | None = None  # those that may occur; None: all
 
     def __post_init__(self) -> None:
         if self.samples < 1 or not self.temperature > 0.0:
@@ -60,79 +61,26 @@ DECODING_PRESETS = {"default": Decoding(), "paper": Decoding(temperature=0.1)}
 
 
 @dataclass(frozen=True)
-class Candidate:
-    """A decoded system and what the network thinks of it."""
+class Proposal:
+    """A system that the network wrote, and what it thinks of it."""
 
-    program: Program
-    skeleton: bytes
+    form: Form
     log_probability: float
-    count: int  # samples with this skeleton
-
-
-# ---------------------------------------------------------------- what may be written
+    count: int  # samples with this structure
 
 
 @lru_cache(maxsize=32)
-def _grammars(vocabulary: Vocabulary, max_length: int, operators: frozenset[str] | None) -> list[Grammar]:
-    """The grammars of all dimensions that fit; they take milliseconds to make."""
-    fitting = range(1, min(MAX_DIMENSION, max_length // 2) + 1)
-    return [Grammar(vocabulary, dimension, max_length, operators) for dimension in fitting]
+def _grammar(vocabulary: str, max_length: int, operators: frozenset[str] | None) -> Grammar:
+    """A grammar takes milliseconds to make."""
+    return Grammar(Vocabulary.preset(vocabulary), max_length, operators)
 
 
-class Constraint:
-    """The grammar of a batch with mixed dimensions: `Grammar` with one dimension a sequence."""
-
-    def __init__(
-        self,
-        vocabulary: Vocabulary,
-        dimensions: ArrayLike,
-        max_length: int,
-        operators: Collection[str] | None = None,
-    ):
-        chosen = None if operators is None else frozenset(operators)
-        grammars = _grammars(vocabulary, max_length, chosen)
-        self.dimension = np.asarray(dimensions, dtype=np.int64)
-        if self.dimension.min() < 1 or self.dimension.max() > len(grammars):
-            raise SettingsError(
-                f"the dimension must be 1 to {len(grammars)} with at most {max_length} tokens, not "
-                f"{sorted(set(self.dimension.tolist()))}"
-            )
-        self.masks = np.concatenate([grammar.rows for grammar in grammars])  # (dimensions * rows, V)
-        self.tables = grammars[0]  # which token changes the state how: the same for every dimension
-        self.max_length = max_length
-        self.open_arguments = np.ones_like(self.dimension)
-        self.phase = np.zeros_like(self.dimension)
-        self.component = np.zeros_like(self.dimension)
-        self.length = 0
-
-    def rows(self) -> Ids:
-        """Which of the masks applies to each sequence, (N,)."""
-        left = self.dimension - 1 - self.component
-        slack = self.max_length - self.length - self.open_arguments - 2 * left - 1
-        between = self.tables.row_of_separator + (left <= 0) + (left < 0)
-        begin = np.where(self.open_arguments > 0, np.minimum(slack, MAX_SLACK), between)
-        row = np.where(self.phase > 0, MAX_SLACK + self.phase, begin)
-        return (self.dimension - 1) * len(self.tables.rows) + row
-
-    def advance(self, tokens: Ids) -> None:
-        """Take one token of every sequence."""
-        self.open_arguments = self.open_arguments + self.tables.open_change[tokens]
-        self.phase = self.tables.next_phase[tokens]
-        self.component = self.component + self.tables.component_change[tokens]
-        self.length += 1
-
-    def keep(self, chosen: NDArray[np.bool_]) -> None:
-        """Go on with these sequences only."""
-        self.dimension, self.open_arguments = self.dimension[chosen], self.open_arguments[chosen]
-        self.phase, self.component = self.phase[chosen], self.component[chosen]
+def grammar_of(network: NetworkSettings, how: Decoding, operators: Operators = None) -> Grammar:
+    """What a network may write."""
+    return _grammar(network.vocabulary, how.longest(network), operators)
 
 
-def _constraint(network: NetworkSettings, dimensions: NDArray[np.integer], how: Decoding) -> Constraint:
-    vocabulary = Vocabulary.preset(network.vocabulary)
-    return Constraint(vocabulary, dimensions, how.longest(network), how.operators)
-
-
-# ---------------------------------------------------------------- drawing and judging
+# ---------------------------------------------------------------- drawing and scoring
 
 
 def sample(
@@ -140,22 +88,23 @@ def sample(
     memory: Any,
     dimensions: ArrayLike,
     how: Decoding | None = None,
+    operators: Operators = None,
     enough: Callable[[int], bool] = lambda finished: False,
 ) -> tuple[NDArray[np.int16], Floats]:
     """Token ids (B, S, L), padded with PAD, and their log-probabilities (B, S).
 
-    memory: what `runtime.encode` returned for B trajectories; dimensions (B,).  enough: asked before every
-    token, with the number of systems that are finished; those that are not are then left empty, with
-    log-probability -inf.
+    memory: what `runtime.encode` returned for B trajectories; dimensions (B,).  operators: those that may
+    occur; None: all.  enough: asked before every token, with the number of systems that are finished; those
+    that are not are then left empty, with log-probability -inf.
     """
     how = how or Decoding()
     batch, samples = len(np.asarray(dimensions)), how.samples
     count = batch * samples
-    constraint = _constraint(runtime.settings, np.repeat(np.asarray(dimensions), samples), how)
-    length = constraint.max_length
+    grammar = grammar_of(runtime.settings, how, operators)
+    state, length = grammar.start(np.repeat(np.asarray(dimensions), samples)), grammar.max_length
     # In (0, 1], one number a token; a sample's own do not depend on how many samples there are.
     uniform = np.tile(1.0 - np.random.default_rng(how.seed).random((samples, length)), (batch, 1))
-    sequences = runtime.begin(memory, samples, constraint.masks)
+    sequences = runtime.begin(memory, samples, grammar.masks)
     tokens = np.full(count, BOS, dtype=np.int64)
     ids = np.full((count, length), PAD, dtype=np.int16)
     log_probability = np.zeros(count)
@@ -163,17 +112,18 @@ def sample(
     for position in range(length):
         if enough(int(finished.sum())):
             break
-        tokens, chance = sequences.draw(tokens, constraint.rows(), uniform[active, position], how.temperature)
+        rows = grammar.rows(state)
+        tokens, chance = sequences.draw(tokens, rows, uniform[active, position], how.temperature)
         ids[active, position] = tokens
         log_probability[active] += chance  # 0 for padding, the only token after the end
-        constraint.advance(tokens)
+        state = grammar.advance(state, tokens)
         going = (tokens != EOS) & (tokens != PAD)
         finished[active] = ~going
         if not going.any():
             break
         # Finished rows are padded, which costs as much as writing; copying the cache costs, too.
         if batch == 1 and going.sum() <= WORTH_DROPPING * len(going):
-            constraint.keep(going)
+            state = state.take(going)
             sequences.keep(going)
             tokens, active = tokens[going], active[going]
     ids[~finished], log_probability[~finished] = PAD, -np.inf
@@ -187,15 +137,17 @@ def log_probabilities(
     dimensions: ArrayLike,
     targets: NDArray[np.integer],
     how: Decoding | None = None,
+    operators: Operators = None,
 ) -> Floats:
     """log P(system | data) (B, S) of given token ids (B, S, L), padded with PAD, by teacher forcing.
 
     It is -inf for what the grammar of the dimensions (B,) does not allow.
     """
     batch, samples, length = targets.shape
-    constraint = _constraint(runtime.settings, np.repeat(np.asarray(dimensions), samples), how or Decoding())
-    if length > constraint.max_length:
-        raise SettingsError(f"systems of {length} tokens are too long, {constraint.max_length} at most")
+    grammar = grammar_of(runtime.settings, how or Decoding(), operators)
+    state = grammar.start(np.repeat(np.asarray(dimensions), samples))
+    if length > grammar.max_length:
+        raise SettingsError(f"systems of {length} tokens are too long, {grammar.max_length} at most")
     ids = targets.reshape(-1, length).astype(np.int64)
     inputs = np.concatenate((np.full_like(ids[:, :1], BOS), ids[:, :-1]), axis=1)
     logits = runtime.logits(memory, inputs)
@@ -203,15 +155,14 @@ def log_probabilities(
     possible = np.ones(len(ids), dtype=np.bool_)
     every = np.arange(len(ids))
     for position in range(length):
-        allowed = constraint.masks[np.where(possible, constraint.rows(), len(constraint.masks) - 1)]
+        allowed = grammar.masks[np.where(possible, grammar.rows(state), len(grammar.masks) - 1)]
         masked = np.where(allowed, logits[:, position].astype(np.float64), -np.inf)
         possible &= allowed[every, ids[:, position]]
         highest = masked.max(axis=1)
         normaliser = highest + np.log(np.exp(masked - highest[:, None]).sum(axis=1))
         total += np.where(possible, masked[every, ids[:, position]] - normaliser, -np.inf)
-        constraint.advance(ids[:, position])
-    complete = constraint.component == constraint.dimension
-    return np.where(possible & complete, total, -np.inf).reshape(batch, samples)
+        state = grammar.advance(state, ids[:, position])
+    return np.where(possible & state.finished, total, -np.inf).reshape(batch, samples)
 
 
 # ---------------------------------------------------------------- systems
@@ -235,7 +186,7 @@ def network_points(data: Observations, network: NetworkSettings) -> tuple[NDArra
 
 @dataclass(frozen=True)
 class Reading:
-    """A network and what its encoder made of one set of data, for decoding and judging alike."""
+    """A network and what its encoder made of one set of data, for decoding and scoring alike."""
 
     runtime: Runtime
     memory: Any
@@ -253,15 +204,18 @@ class Reading:
 
 
 def decode(
-    reading: Reading, how: Decoding | None = None, enough: Callable[[int], bool] = lambda finished: False
-) -> list[Candidate]:
-    """Distinct systems that the network proposes, likeliest first; `enough` as in `sample`."""
-    ids, chances = sample(reading.runtime, reading.memory, [reading.dimension], how, enough)
-    return distinct_candidates(ids[0], chances[0], reading.vocabulary)
+    reading: Reading,
+    how: Decoding | None = None,
+    operators: Operators = None,
+    enough: Callable[[int], bool] = lambda finished: False,
+) -> list[Proposal]:
+    """Distinct systems that the network proposes, likeliest first; arguments as of `sample`."""
+    ids, chances = sample(reading.runtime, reading.memory, [reading.dimension], how, operators, enough)
+    return distinct_proposals(ids[0], chances[0], reading.vocabulary)
 
 
 def program_log_probabilities(
-    reading: Reading, programs: Sequence[Program], how: Decoding | None = None
+    reading: Reading, programs: Sequence[Program], how: Decoding | None = None, operators: Operators = None
 ) -> Floats:
     """What the network thinks of given systems, (programs,); -inf for what it could not have written."""
     runtime, vocabulary = reading.runtime, reading.vocabulary
@@ -279,27 +233,26 @@ def program_log_probabilities(
         targets = np.full((1, len(rows), max(map(len, rows.values()))), PAD, dtype=np.int64)
         for target, row in zip(targets[0], rows.values(), strict=True):
             target[: len(row)] = row
-        judged = log_probabilities(runtime, reading.memory, [reading.dimension], targets, how)
-        result[list(rows)] = judged[0]
+        chances = log_probabilities(runtime, reading.memory, [reading.dimension], targets, how, operators)
+        result[list(rows)] = chances[0]
     return result
 
 
-def distinct_candidates(
+def distinct_proposals(
     ids: NDArray[np.int16], log_probability: Floats, vocabulary: Vocabulary
-) -> list[Candidate]:
-    """The systems of one example's samples (S, L), one a skeleton: its likeliest, likeliest first."""
-    best: dict[bytes, Candidate] = {}
+) -> list[Proposal]:
+    """The systems of one example's samples (S, L), one of each structure: its likeliest, likeliest first."""
+    best: dict[bytes, Proposal] = {}
     for row, value in sorted(zip(ids, log_probability, strict=True), key=lambda pair: -pair[1]):
         if value == -np.inf:  # from here on they are unfinished
             break
         try:
-            program = vocabulary.decode(row[row != PAD])
-            key = skeleton(program)
+            form = Form.of(vocabulary.decode(row[row != PAD]))
         except ExpressionError:  # well-formed, but for instance 1 / 0
             continue
-        known = best.get(key)
+        known = best.get(form.key)
         if known is None:
-            best[key] = Candidate(program, key, float(value), 1)
+            best[form.key] = Proposal(form, float(value), 1)
         else:
-            best[key] = Candidate(known.program, key, known.log_probability, known.count + 1)
+            best[form.key] = replace(known, count=known.count + 1)
     return list(best.values())

@@ -8,28 +8,27 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import combinations, combinations_with_replacement
+from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
 
 from odefinder.compiling.jit import compiled
 from odefinder.data.observations import Floats
+from odefinder.expressions import drafts
+from odefinder.expressions.drafts import Draft, number, power
+from odefinder.expressions.monomials import exponents, monomial, product
 from odefinder.expressions.program import (
     ABS,
     ADD,
     CONST,
     COS,
-    CUBE,
     EXP,
     INV,
     LOG,
     MUL,
     POW,
-    POW4,
-    POW5,
     SIN,
-    SQUARE,
     TANH,
     VAR,
     Program,
@@ -38,11 +37,8 @@ from odefinder.inference.fit.integral import FUNCTION_COST
 from odefinder.inference.fit.states import StateEstimate
 from odefinder.numerics.evaluate import eval_system
 
-Draft = list[tuple[int, float]]  # (opcode, value) in prefix order
 LARGEST = 50.0  # of a feature's value; beyond it is a pole nearby
 MAX_FEATURES = 3500
-
-_WHOLE_POWERS = {2: SQUARE, 3: CUBE, 4: POW4, 5: POW5}
 
 # Grids of inner constants, near enough for the polishing to reach what lies between.  With many variables
 # only every other value is taken.
@@ -128,26 +124,21 @@ def linear_equation(dimension: int) -> Program:
 
 
 def _power(variable: int, exponent: int) -> Draft:
-    leaf: Draft = [(VAR, float(variable))]
-    return leaf if exponent == 1 else [(_WHOLE_POWERS[exponent], 0.0), *leaf]
+    return power(drafts.variable(variable), number(exponent))
 
 
-def _product(factors: Sequence[Draft]) -> Draft:
-    draft: Draft = []
-    for factor in factors[:-1]:
-        draft += [(MUL, 0.0), *factor]
-    return draft + factors[-1] if factors else []
-
-
-def _monomial(variables: Sequence[int]) -> Draft:
-    return _product([_power(v, list(variables).count(v)) for v in sorted(set(variables))])
+def _pair(dimension: int, first: int, second: int) -> Draft:
+    """The product of two variables, which may be the same."""
+    powers = [0] * dimension
+    powers[first] += 1
+    powers[second] += 1
+    return monomial(powers)
 
 
 def monomials(dimension: int, degree: int) -> Iterator[Feature]:
     """All products of variables up to this degree; the constant is the empty one."""
-    for d in range(degree + 1):
-        for variables in combinations_with_replacement(range(dimension), d):
-            yield Feature(tuple(_monomial(variables)), "polynomial", d)
+    for powers in exponents(dimension, degree):
+        yield Feature(tuple(monomial(powers)), "polynomial", sum(powers))
 
 
 def _inverse(variable: int) -> Draft:
@@ -212,22 +203,22 @@ def _with_factors(dimension: int, ranges: Floats) -> Iterator[Feature]:
     for v, found in functions:
         for family, draft in found:
             yield Feature(tuple(draft), family)
-            yield Feature(tuple(_product([_power(v, 1), draft])), family)
+            yield Feature(tuple(product([_power(v, 1), draft])), family)
     if dimension <= 8:
         for v, found in functions:
             for family, draft in found:
                 for other in range(dimension):
                     if other != v:
-                        yield Feature(tuple(_product([_power(other, 1), draft])), family)
+                        yield Feature(tuple(product([_power(other, 1), draft])), family)
     if dimension <= 3:
         for v, found in functions:
             for family, draft in found:
                 if family == "trigonometric":
                     factors = [_inverse(other) for other in keep_sign if other != v]
                 else:
-                    factors = [_monomial([v, other]) for other in range(dimension)]
+                    factors = [_pair(dimension, v, other) for other in range(dimension)]
                 for factor in factors:
-                    yield Feature(tuple(_product([factor, draft])), family)
+                    yield Feature(tuple(product([factor, draft])), family)
 
 
 def all_features(estimate: StateEstimate) -> list[Feature]:

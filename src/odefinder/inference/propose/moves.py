@@ -7,10 +7,11 @@ constants of what comes out are starting values only.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import combinations_with_replacement
 
 import numpy as np
 
+from odefinder.expressions.drafts import finished
+from odefinder.expressions.monomials import exponents, monomial
 from odefinder.expressions.program import (
     ADD,
     ARITY,
@@ -48,8 +49,10 @@ def smaller(program: Program) -> Iterator[Program]:
 
 def larger(program: Program, dimension: int) -> Iterator[Program]:
     """The equation with one more term, or with one of its terms multiplied by a variable."""
-    for monomial in monomials(dimension, 3 if dimension <= 3 else 2):
-        yield concatenate([_node(ADD), program, _node(MUL), _node(CONST, START), monomial])
+    _, *monomials = exponents(dimension, 3 if dimension <= 3 else 2)  # without the constant
+    for powers in monomials:
+        added = [_node(MUL), _node(CONST, START), finished(monomial(powers))]
+        yield concatenate([_node(ADD), program, *added])
     yield concatenate([_node(ADD), program, _node(CONST, START)])
     for i, end in _terms(program):
         for variable in range(dimension):
@@ -72,14 +75,6 @@ def altered(program: Program, dimension: int) -> Iterator[Program]:
         for variable in range(dimension):
             below = [_node(INV), _node(ADD), _node(CONST, 1.0), _node(MUL), _node(CONST, 1.0)]
             yield _replaced(program, i, end, concatenate([_node(MUL), term, *below, _node(VAR, variable)]))
-
-
-def monomials(dimension: int, degree: int) -> Iterator[Program]:
-    """Products of up to so many variables."""
-    for count in range(1, degree + 1):
-        for variables in combinations_with_replacement(range(dimension), count):
-            parts = [_node(MUL)] * (count - 1) + [_node(VAR, variable) for variable in variables]
-            yield concatenate(parts)
 
 
 def _node(op: int, value: float = 0.0) -> Program:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from heapq import nsmallest
 from typing import TypeVar
@@ -18,15 +19,15 @@ import numpy as np
 
 from odefinder.data.observations import Observations
 from odefinder.errors import ExpressionError
-from odefinder.expressions.canonical import canonical, skeleton
+from odefinder.expressions.form import Form
 from odefinder.expressions.program import CONST, Program, concatenate
 from odefinder.inference.fit.integral import ComponentFit, component_score, match_component
 from odefinder.inference.fit.states import StateEstimate
 from odefinder.inference.propose.library import Feature, Library, equation, feature_integrals, make_library
 from odefinder.inference.propose.subsets import least_squares
 from odefinder.inference.propose.terms import (
+    Breadth,
     Problem,
-    Search,
     Terms,
     make_problem,
     sets_around,
@@ -37,21 +38,21 @@ from odefinder.inference.propose.terms import (
 WORTH_A_TERM = 1.001  # by how much an equation with further terms must be better
 LINEAR = 30  # sets without inner constants that become candidates
 
-Candidate = tuple[list[Feature], ComponentFit]
+FittedSum = tuple[list[Feature], ComponentFit]
 T = TypeVar("T")
 
 
 def propose(
     data: Observations,
     estimate: StateEstimate,
-    search: Search | None = None,
+    breadth: Breadth | None = None,
     enough: Callable[[], bool] = lambda: False,
 ) -> list[list[ComponentFit]]:
     """Candidate equations of every variable, best score first; none for those left when it is `enough`."""
-    search = search or Search()
+    breadth = breadth or Breadth()
     library = make_library(estimate)
     return [
-        [] if enough() else _component_front(component, data, estimate, library, search)
+        [] if enough() else _component_front(component, data, estimate, library, breadth)
         for component in range(data.dimension)
     ]
 
@@ -75,27 +76,27 @@ def smallest_sums(fronts: Sequence[Sequence[tuple[float, T]]], count: int) -> li
 
 
 def _component_front(
-    component: int, data: Observations, estimate: StateEstimate, library: Library, search: Search
+    component: int, data: Observations, estimate: StateEstimate, library: Library, breadth: Breadth
 ) -> list[ComponentFit]:
     """Candidates for the equation of one variable."""
     if np.isfinite(data.states[:, component]).sum() < 2:  # nothing is known about it
         return [ComponentFit(equation([], []), 0.0, 0.0)]
     problem = make_problem(component, data, estimate, library.features, library.integrals)
-    sets = term_sets(problem, search)
+    sets = term_sets(problem, breadth)
     linear = [terms for _, terms in sets if not any(problem.features[c].inner for c in terms)][:LINEAR]
     candidates = [_fit(problem, terms, component, data) for terms in linear]
-    polished = _polish(problem, sets, component, data, search.polished)
+    polished = _polish(problem, sets, component, data, breadth.polished)
     functions = _functions_of(polished)
     if functions:  # around which the polynomial part is selected anew
         polynomials = problem.polynomials(99)
         features = [*(library.features[i] for i in polynomials), *functions]
         integrals = np.concatenate([library.integrals[polynomials], feature_integrals(functions, estimate)])
         again = make_problem(component, data, estimate, features, integrals)
-        polished += _polish(again, sets_around(again, search), component, data, search.polished)
-    return _front([*candidates, *polished], problem.floor, search.kept)
+        polished += _polish(again, sets_around(again, breadth), component, data, breadth.polished)
+    return _front([*candidates, *polished], problem.floor, breadth.kept)
 
 
-def _fit(problem: Problem, terms: Terms, component: int, data: Observations) -> Candidate:
+def _fit(problem: Problem, terms: Terms, component: int, data: Observations) -> FittedSum:
     """The sum of terms with its constants fitted; where all are coefficients, least squares is enough."""
     features = [problem.features[c] for c in terms]
     coefficients, square_sum = least_squares(problem.columns, problem.target, terms)
@@ -114,13 +115,13 @@ def _polish(
     component: int,
     data: Observations,
     count: int,
-) -> list[Candidate]:
+) -> list[FittedSum]:
     """The best sets with inner constants, all constants fitted; one of each structure.
 
     As many sets of each number of terms: on the coarse grid of inner constants the simple truth may look
     worse than a sum of many terms.
     """
-    result: list[Candidate] = []
+    result: list[FittedSum] = []
     tried: set[tuple] = set()
     places = Counter[int]()
     for _, terms in sets:
@@ -144,7 +145,7 @@ def _refitted(features: Sequence[Feature], program: Program) -> list[Feature]:
     return result
 
 
-def _functions_of(polished: Sequence[Candidate], count: int = 8) -> list[Feature]:
+def _functions_of(polished: Sequence[FittedSum], count: int = 8) -> list[Feature]:
     """The functions with inner constants of the best polished equations, one of each structure."""
     result: dict[tuple, Feature] = {}
     for features, fit in sorted(polished, key=lambda pair: pair[1].score):
@@ -155,7 +156,7 @@ def _functions_of(polished: Sequence[Candidate], count: int = 8) -> list[Feature
     return list(result.values())[:count]
 
 
-def _front(candidates: Sequence[Candidate], floor: float, count: int) -> list[ComponentFit]:
+def _front(candidates: Sequence[FittedSum], floor: float, count: int) -> list[ComponentFit]:
     """The best of every structure, best score first, without those that do as well with a term less."""
     kept: dict[bytes, ComponentFit] = {}
     terms: list[tuple[set[tuple], float]] = []
@@ -166,9 +167,7 @@ def _front(candidates: Sequence[Candidate], floor: float, count: int) -> list[Co
         if any(fewer < own and error <= WORTH_A_TERM * (fit.error + floor) for fewer, error in terms):
             continue
         terms.append((own, fit.error + floor))
-        try:
-            program = canonical(fit.program, explicit=True)
-            kept.setdefault(skeleton(program), replace(fit, program=program))
-        except ExpressionError:
-            continue
+        with suppress(ExpressionError):
+            form = Form.of(fit.program)
+            kept.setdefault(form.key, replace(fit, program=form.program))
     return list(kept.values())

@@ -28,8 +28,8 @@ Terms = tuple[int, ...]  # features by number, in increasing order
 
 
 @dataclass(frozen=True)
-class Search:
-    """How far the search goes.  The numbers of terms are those of one equation."""
+class Breadth:
+    """How far the regression looks.  The numbers of terms are those of one equation."""
 
     polynomial_terms: int = 8
     mixed_terms: int = 5  # of a polynomial part and functions of one family
@@ -112,18 +112,18 @@ def _centred(columns: Floats, trajectory: Ints) -> Floats:
 # ---------------------------------------------------------------- sets of terms
 
 
-def term_sets(problem: Problem, search: Search) -> list[tuple[float, Terms]]:
+def term_sets(problem: Problem, breadth: Breadth) -> list[tuple[float, Terms]]:
     """Sets of terms from all parts of the library, best score first."""
     columns, target = problem.columns, problem.target
     found: dict[Terms, float] = {}
     small_polynomials: list[Terms] = []
     for degree in range(1, int(problem.degrees.max()) + 1):
         part = problem.polynomials(degree)
-        for chosen in grow(columns[part], target, search.polynomial_terms):
+        for chosen in grow(columns[part], target, breadth.polynomial_terms):
             small_polynomials.append(_add(problem, found, part[chosen]))
         if len(part) < len(target) / 3:
             for chosen in shrink(columns, target, part):
-                if len(chosen) <= search.polynomial_terms + 2:
+                if len(chosen) <= breadth.polynomial_terms + 2:
                     _add(problem, found, chosen)
     families = sorted(set(problem.families.tolist()) - {"polynomial"})
     low = problem.polynomials(2)
@@ -131,11 +131,11 @@ def term_sets(problem: Problem, search: Search) -> list[tuple[float, Terms]]:
     for family in families:
         own = np.flatnonzero(problem.families == family)
         part = np.concatenate([own, low])
-        for chosen in grow(columns[part], target, search.mixed_terms):
+        for chosen in grow(columns[part], target, breadth.mixed_terms):
             _add(problem, found, part[chosen])
         explained = best_pairs(columns, target, own, low)
-        functions += [int(own[i]) for i in _distinct(problem, own, explained, search.functions)]
-    for chosen in grow(columns, target, search.any_terms):
+        functions += [int(own[i]) for i in _distinct(problem, own, explained, breadth.functions)]
+    for chosen in grow(columns, target, breadth.any_terms):
         _add(problem, found, chosen)
     for terms in small_polynomials:  # and one function added to them
         if len(terms) <= 4:
@@ -144,19 +144,19 @@ def term_sets(problem: Problem, search: Search) -> list[tuple[float, Terms]]:
                 own = np.flatnonzero(problem.families == family)
                 for i in _distinct(problem, own, gain[own], 2):
                     _add(problem, found, (*terms, int(own[i])))
-    for score, terms in _around_functions(problem, functions, (2,), search.mixed_terms):
+    for score, terms in _around_functions(problem, functions, (2,), breadth.mixed_terms):
         found[terms] = min(score, found.get(terms, np.inf))
     return sorted((score, terms) for terms, score in found.items())
 
 
-def sets_around(problem: Problem, search: Search) -> list[tuple[float, Terms]]:
+def sets_around(problem: Problem, breadth: Breadth) -> list[tuple[float, Terms]]:
     """Polynomial terms around each of few functions, and around several of them; best score first."""
     functions = np.flatnonzero(problem.families != "polynomial").tolist()
     found: dict[Terms, float] = {}
     part = np.concatenate([problem.polynomials(2), functions]).astype(np.int64)
-    for chosen in grow(problem.columns[part], problem.target, search.mixed_terms):
+    for chosen in grow(problem.columns[part], problem.target, breadth.mixed_terms):
         _add(problem, found, part[chosen])
-    for score, terms in _around_functions(problem, functions, (1, 2), search.mixed_terms + 1):
+    for score, terms in _around_functions(problem, functions, (1, 2), breadth.mixed_terms + 1):
         found[terms] = min(score, found.get(terms, np.inf))
     return sorted((score, terms) for terms, score in found.items())
 

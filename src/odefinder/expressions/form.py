@@ -1,0 +1,30 @@
+"""A program in explicit canonical form, carried together with the key of its structure.
+
+To bring a program to canonical form costs microseconds, and a fit handles thousands of them: whoever has a
+form need not do it again.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from odefinder.expressions.canonical import canonical, structure
+from odefinder.expressions.program import Program
+
+
+@dataclass(frozen=True)
+class Form:
+    """An equation or a system; two of them have the same key where only the values of constants differ."""
+
+    program: Program  # explicit: coefficients of 1 are written, too
+    key: bytes
+
+    @classmethod
+    def of(cls, program: Program) -> Form:
+        """The form of a program; `ExpressionError` if it has none, such as 1 / 0."""
+        explicit = canonical(program, explicit=True)
+        return cls(explicit, structure(explicit))
+
+    def components(self) -> list[Form]:
+        """The equations of a system."""
+        return [Form(one, structure(one)) for one in self.program.components()]

@@ -1,0 +1,127 @@
+"""Equations of single variables that were fitted in integral form, and the systems they combine to."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from heapq import nsmallest
+from itertools import islice
+
+import numpy as np
+
+from odefinder.data.observations import Observations
+from odefinder.errors import ExpressionError
+from odefinder.expressions.canonical import structure
+from odefinder.expressions.form import Form
+from odefinder.expressions.program import Program, concatenate
+from odefinder.inference.fit.integral import ComponentFit, match_component
+from odefinder.inference.fit.states import StateEstimate
+from odefinder.inference.propose.sparse import smallest_sums
+
+LONGEST = 60  # nodes of an equation that is made longer; twice as many of one that is fitted
+# Under noise the equations that many of the network's samples share are more often right than those that fit
+# best: each factor of e in their number counts as much as this many in the likelihood.
+VOTE_WEIGHT, NO_VOTE = 5.0, 0.3
+
+
+class Equations:
+    """The equations found so far, one front for each variable, the best of every structure."""
+
+    def __init__(self, data: Observations, estimate: StateEstimate, operators: frozenset[str] | None = None):
+        self.data = data
+        self.estimate = estimate
+        self.operators = operators
+        self.votes: list[Counter[bytes]] = [Counter() for _ in range(data.dimension)]
+        self._fronts: list[dict[bytes, tuple[ComponentFit, str]]] = [{} for _ in range(data.dimension)]
+        self._tried: set[tuple[bytes, ...]] = set()
+
+    def allowed(self, program: Program) -> bool:
+        """Whether it has only the operators that may occur."""
+        return self.operators is None or program.operators() <= self.operators
+
+    # ------------------------------------------------------------ votes
+
+    def count_votes(self, proposals: Sequence[Form], votes: Sequence[int]) -> None:
+        """Remember how often each equation was proposed."""
+        for form, count in zip(proposals, votes, strict=True):
+            for of_component, equation in zip(self.votes, form.components(), strict=True):
+                of_component[equation.key] += count
+
+    def most_voted(self, proposals: Sequence[Form], kept: int, count: int) -> Iterator[Form]:
+        """Systems of the equations that most proposals share: `kept` of each variable, `count` systems."""
+        equations: list[dict[bytes, Program]] = [{} for _ in self.votes]
+        for form in proposals:
+            for known, equation in zip(equations, form.components(), strict=True):
+                known.setdefault(equation.key, equation.program)
+        scored = [[(-float(np.log(n)), key) for key, n in votes.most_common(kept)] for votes in self.votes]
+        for keys in smallest_sums(scored, count) if all(scored) else ():
+            program = concatenate([known[key] for known, key in zip(equations, keys, strict=True)])
+            yield Form(program, structure(program))
+
+    # ------------------------------------------------------------ single equations
+
+    def match_program(self, component: int, equation: Program, source: str, iterations: int = 20) -> None:
+        """`match` for an equation that is not in canonical form, or perhaps no longer."""
+        with suppress(ExpressionError):  # such as 1 / 0
+            self.match(component, Form.of(equation), source, iterations)
+
+    def match(self, component: int, equation: Form, source: str, iterations: int = 20) -> None:
+        """Fit an equation in integral form, if it is new."""
+        program = equation.program
+        known = equation.key in self._fronts[component]
+        if known or len(program) > 2 * LONGEST or not self.allowed(program):
+            return
+        fit = match_component(program, component, self.data, self.estimate, iterations=iterations)
+        self.keep(component, fit, source)
+
+    def keep(self, component: int, fit: ComponentFit, source: str) -> None:
+        """Add a fitted equation, if it is allowed and the best of its structure."""
+        if not self.allowed(fit.program):
+            return
+        key = structure(fit.program)
+        known = self._fronts[component].get(key)
+        if known is None or fit.score < known[0].score:
+            self._fronts[component][key] = (fit, source if known is None else known[1])
+
+    def refit(self, estimate: StateEstimate) -> None:
+        """Fit all equations again, along other states."""
+        self.estimate = estimate
+        before = self._fronts
+        self._fronts = [{} for _ in before]
+        for component, front in enumerate(before):
+            for fit, source in front.values():
+                self.match_program(component, fit.program, source)
+
+    # ------------------------------------------------------------ systems
+
+    def combinations(
+        self, kept: int, count: int, *, by_votes: bool, again: bool = False
+    ) -> Iterator[tuple[Program, str]]:
+        """Systems of smallest summed scores, with their source: of `kept` equations of each variable.
+
+        again: those that were handed out before, too.
+        """
+        scored = [self._best(component, kept, by_votes) for component in range(len(self._fronts))]
+        fresh = [keys for keys in smallest_sums(scored, 8 * count) if again or keys not in self._tried]
+        for keys in islice(fresh, count):
+            self._tried.add(keys)
+            parts = [front[key] for front, key in zip(self._fronts, keys, strict=True)]
+            sources = {source for _, source in parts}
+            source = sources.pop() if len(sources) == 1 else "search"
+            yield concatenate([fit.program for fit, _ in parts]), source
+
+    def _best(self, component: int, count: int, by_votes: bool) -> list[tuple[float, bytes]]:
+        """Scores and keys of the best equations of a variable, best first.
+
+        by_votes: under noise those that many proposals share come first; on clean data, where the score says
+        more, it ranks the proposed ones only.
+        """
+        votes, noisy = self.votes[component], self.estimate.noisy
+        weight = 2.0 * VOTE_WEIGHT if by_votes and noisy else 0.0
+        scored = [
+            (fit.score - weight * float(np.log(votes[key] + NO_VOTE)), key)
+            for key, (fit, _) in self._fronts[component].items()
+            if np.isfinite(fit.score) and (noisy or not by_votes or key in votes)
+        ]
+        return nsmallest(count, scored, key=lambda pair: pair[0])

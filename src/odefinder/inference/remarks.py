@@ -1,0 +1,73 @@
+"""What the user should know before trusting a result, in sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from odefinder.data.observations import Floats, Observations
+from odefinder.inference.choose.criterion import runs_away
+from odefinder.system import ODESystem
+
+ALIKE = 0.1  # weight, relative to the best, from which another system explains the data as well
+BAD_R2, GOOD_R2 = 0.5, 0.95  # below which a note says so; above which none asks for more
+UNEXPLAINED = 20.0  # times the variance of the noise is left: the system misses what the data show clearly
+
+CUT_SHORT = "The network was interrupted: it proposed fewer systems than it would have."
+INTERRUPTED = "The search was interrupted: these are the best systems found until then."
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """A system that may be behind the data, in the user's units."""
+
+    system: ODESystem
+    starts: Floats  # (trajectories, D): fitted initial values
+    r2: float
+    criterion: float  # smaller is better
+    weight: float  # relative to the others; all sum to 1
+    source: str
+
+
+def out_of_time(time_budget: float) -> str:
+    """That more time might have helped."""
+    return (
+        f"The time budget of {time_budget:g} s ended the search early; with more time "
+        "(time_budget, --budget) it may find better systems."
+    )
+
+
+def remarks(explanations: Sequence[Explanation], data: Observations, noise: Floats) -> list[str]:
+    """What to know about the result; data and noise (D,) are in the user's units."""
+    notes = []
+    best = explanations[0]
+    alike = sum(one.weight >= ALIKE * best.weight for one in explanations)
+    if alike > 1:
+        notes.append(
+            f"{alike} different systems explain the data about equally well; look at all of them, and at "
+            "trajectories from other initial values, which would tell them apart."
+        )
+    if best.r2 < BAD_R2:
+        share = f"R2 = {best.r2:.2f}" if np.isfinite(best.r2) else "no R2"
+        notes.append(
+            f"The chosen system describes the data badly ({share}). Perhaps there is no autonomous ODE in "
+            "these variables, the noise is too large, or there are too few points."
+        )
+    elif best.r2 < GOOD_R2 and 1.0 - best.r2 > UNEXPLAINED * _noise_share(data, noise):
+        notes.append(
+            f"The data are smoother than the chosen system explains (R2 = {best.r2:.2f}): perhaps a variable "
+            "is missing, or something depends on the time itself, such as a force from outside."
+        )
+    elif runs_away(best.system.program, best.starts, data):
+        notes.append(
+            "From half or twice the initial values the chosen system runs away within the time of the data: "
+            "do not trust it outside of them before you have seen such a trajectory."
+        )
+    return notes
+
+
+def _noise_share(data: Observations, noise: Floats) -> float:
+    """The share of the variance that is noise: what even the true system does not explain."""
+    return float((noise**2).sum() / max((np.nanvar(data.states, axis=0)).sum(), 1e-300))

@@ -1,0 +1,259 @@
+"""The parts of figures: panels over time, phase portraits, the front of candidates."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Sequence
+from itertools import combinations
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from odefinder.data.dataset import Dataset, Floats
+from odefinder.errors import DataError
+from odefinder.numerics.r2 import variance_weighted_r2
+from odefinder.output.style import COLOURS, FAINT, GREY, INK, label, set_limits
+from odefinder.system import ODESystem, SimulationWarning, StiffnessWarning
+
+FINE_POINTS = 600  # of a drawn trajectory
+MAX_PANELS, MAX_PAIRS = 8, 3
+
+
+class Front(NamedTuple):
+    """The candidates of a fit: how complex each is, how far from the data, and which one was chosen."""
+
+    complexity: Sequence[float]
+    error: Sequence[float]
+    chosen: int
+
+
+class Simulated(NamedTuple):
+    """A system's trajectory beside one observed trajectory."""
+
+    times: Floats  # (n,), fine
+    states: Floats  # (n, D), only as far as the solution was found
+    stopped: bool
+    observed: Floats  # (points, D): at the observed times, NaN where it was not found
+
+
+def simulate(dataset: Dataset, system: ODESystem | None, starts: ArrayLike | None) -> list[Simulated]:
+    """The system's trajectory beside each observed one, as far as it goes."""
+    if system is None:
+        return []
+    if system.dimension != dataset.dimension:
+        raise DataError(
+            f"the system has {system.dimension} variables and the data have {dataset.dimension}; give the "
+            "system that was fitted to these data"
+        )
+    first = dataset.first_values() if starts is None else np.atleast_2d(np.asarray(starts, np.float64))
+    if first.shape != (len(dataset), dataset.dimension):
+        raise DataError(
+            f"starts has shape {first.shape}; give ({len(dataset)}, {dataset.dimension}): a row a trajectory"
+        )
+    runs = []
+    for start, times in zip(first, dataset.times, strict=True):
+        fine = np.union1d(np.linspace(times[0], times[-1], FINE_POINTS), times)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", SimulationWarning)  # the figure says it
+            warnings.simplefilter("ignore", StiffnessWarning)
+            states = system.simulate(start, fine)
+        reached = max(1, int(np.isfinite(states).all(axis=1).sum()))
+        observed = states[np.searchsorted(fine, times)]
+        runs.append(Simulated(fine[:reached], states[:reached], reached < len(fine), observed))
+    return runs
+
+
+def draw_panels(figure: Any, dataset: Dataset, simulated: Sequence[Simulated]) -> None:
+    """One panel a variable over a common time axis."""
+    shown = min(dataset.dimension, MAX_PANELS)
+    panels = np.atleast_1d(figure.subplots(shown, 1, sharex=True))
+    colour, opacity = _colours(dataset), _opacity(dataset)
+    for j, axes in enumerate(panels):
+        for k, (times, states) in enumerate(dataset.trajectories()):
+            size = 3.6 if len(times) < 150 else 2.4
+            axes.plot(times, states[:, j], "o", color=colour(k, j), markersize=size, alpha=opacity,
+                      markeredgewidth=0)  # fmt: skip
+        for k, run in enumerate(simulated):
+            axes.plot(run.times, run.states[:, j], color=colour(k, j), linewidth=1.5)
+        set_limits(
+            axes.set_ylim, np.concatenate(dataset.states)[:, j], [run.states[:, j] for run in simulated]
+        )
+        _mark_stops(axes, simulated, j, colour, say=j == 0)
+        axes.set_ylabel(label(dataset.titles[j]))
+        if simulated:
+            axes.set_title(_agreement(dataset, simulated, j), loc="right", fontsize=8, color=GREY, pad=3)
+    panels[-1].set_xlabel(label(dataset.clock.label))
+    if all((times == np.round(times)).all() for times in dataset.times):
+        panels[-1].xaxis.get_major_locator().set_params(integer=True)  # years have no halves
+    if shown < dataset.dimension:
+        panels[0].set_title(f"the first {shown} of {dataset.dimension} variables", loc="left", fontsize=8)
+    elif simulated:
+        _legend(panels[0], len(dataset))
+    figure.align_ylabels(panels)
+
+
+def _opacity(dataset: Dataset) -> float:
+    """How opaque observed points are: very many must not hide the line."""
+    return float(np.clip(200.0 / sum(map(len, dataset.times)), 0.05, 0.5))
+
+
+def _legend(axes: Any, trajectories: int) -> None:
+    """Dots and line in grey where colours mean trajectories."""
+    from matplotlib.lines import Line2D
+
+    dots = Line2D([], [], marker="o", linestyle="", color=GREY, markersize=3.6, alpha=0.6, markeredgewidth=0)
+    several = f" ({trajectories} trajectories)" if trajectories > 1 else ""
+    axes.legend([dots, Line2D([], [], color=GREY, linewidth=1.6)], [f"observed{several}", "fitted system"],
+                loc="lower left", bbox_to_anchor=(-0.01, 0.97), ncols=2, fontsize=8, labelcolor=GREY,
+                borderaxespad=0.0, handletextpad=0.5, columnspacing=1.2)  # fmt: skip
+
+
+def _mark_stops(axes: Any, simulated: Sequence[Simulated], j: int, colour: Callable, say: bool) -> None:
+    """A cross where a simulation ends before the data do, in words on the first panel."""
+    stops = [(k, run) for k, run in enumerate(simulated) if run.stopped]
+    for k, run in stops:
+        low, high = axes.get_ylim()
+        axes.axvline(run.times[-1], color=colour(k, j), linewidth=0.9, linestyle=(0, (2, 2)))
+        axes.plot(run.times[-1], np.clip(run.states[-1, j], low, high), "X", color=colour(k, j), markersize=7,
+                  clip_on=False, markeredgecolor="white")  # fmt: skip
+    if stops and say:
+        run = min((run for _, run in stops), key=lambda run: float(run.times[-1]))
+        left, right = axes.get_xlim()
+        late = run.times[-1] > 0.5 * (left + right)
+        axes.annotate(f"the solution ends at {run.times[-1]:.3g}", (run.times[-1], 0.5), fontsize=8,
+                      color=INK, xycoords=axes.get_xaxis_transform(), textcoords="offset points",
+                      xytext=(-7 if late else 7, 0), ha="right" if late else "left", va="center",
+                      bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.8, "pad": 1.5})  # fmt: skip
+
+
+def _agreement(dataset: Dataset, simulated: Sequence[Simulated], j: int) -> str:
+    """R² of one variable over all trajectories."""
+    observed = np.concatenate(dataset.states)[:, j]
+    fitted = np.concatenate([run.observed for run in simulated])[:, j]
+    if np.nanmax(observed) == np.nanmin(observed):
+        return ""
+    share = variance_weighted_r2(observed[:, None], fitted[:, None])
+    if share == -np.inf:
+        return ""
+    if share < 0.0:
+        return "R² < 0"
+    return "R² > 0.9999" if share > 0.9999 else f"R² = {share:.4f}" if share > 0.99 else f"R² = {share:.2f}"
+
+
+def draw_portrait(
+    axes: Any,
+    dataset: Dataset,
+    system: ODESystem | None,
+    simulated: Sequence[Simulated],
+    pair: tuple[int, int],
+) -> None:
+    """The plane of two variables, or for a single one its derivative."""
+    if dataset.dimension == 1:
+        _draw_phase_line(axes, dataset, system)
+        return
+    i, j = pair
+    colour, states = _colours(dataset, one_is_ink=True), np.concatenate(dataset.states)
+    set_limits(axes.set_xlim, states[:, i], [run.states[:, i] for run in simulated])
+    set_limits(axes.set_ylim, states[:, j], [run.states[:, j] for run in simulated])
+    if system is not None and dataset.dimension == 2:
+        _draw_flow(axes, system)
+    opacity = _opacity(dataset)
+    for k, observed in enumerate(dataset.states):
+        axes.plot(observed[:, i], observed[:, j], "o", color=colour(k, 0), markersize=2.8, alpha=opacity,
+                  markeredgewidth=0)  # fmt: skip
+    for k, run in enumerate(simulated):
+        axes.plot(run.states[:, i], run.states[:, j], color=colour(k, 0), linewidth=1.5)
+        axes.plot(run.states[0, i], run.states[0, j], "o", color="white", markeredgecolor=colour(k, 0),
+                  markersize=5, zorder=4)  # fmt: skip
+    axes.set_xlabel(label(dataset.titles[i]))
+    axes.set_ylabel(label(dataset.titles[j]))
+    axes.set_title("phase portrait (ring: start)", loc="left", fontsize=8, color=GREY, pad=4)
+
+
+def pairs_of_variables(dimension: int) -> list[tuple[int, int]]:
+    return list(combinations(range(dimension), 2))[:MAX_PAIRS] or [(0, 0)]
+
+
+def _draw_flow(axes: Any, system: ODESystem) -> None:
+    """Streamlines of a 2-D system, wherever its derivative is finite."""
+    (left, right), (low, high) = limits = axes.get_xlim(), axes.get_ylim()
+    x, y = np.linspace(left, right, 40), np.linspace(low, high, 40)
+    grid = np.stack(np.meshgrid(x, y), axis=-1)
+    with np.errstate(all="ignore"):
+        flow = system.derivative(grid.reshape(-1, 2)).reshape(grid.shape)
+        # Streamlines need the direction only; a common size keeps large values from overflowing.
+        sides = np.array([np.ptp(x), np.ptp(y)])
+        length = np.linalg.norm(flow / sides, axis=-1, keepdims=True)
+        flow = flow / np.where(length > 0.0, length, 1.0)
+    finite = np.isfinite(flow).all(axis=-1)
+    if not finite.any() or not (length[finite] > 0.0).any():
+        return
+    u, v = (np.ma.masked_array(flow[..., k], ~finite) for k in (0, 1))
+    axes.streamplot(x, y, u, v, color=FAINT, linewidth=0.7, density=0.9, arrowsize=0.7, zorder=0)
+    axes.set(xlim=limits[0], ylim=limits[1])
+
+
+def _draw_phase_line(axes: Any, dataset: Dataset, system: ODESystem | None) -> None:
+    """x' over x: where it is above zero x grows, where it crosses it x can rest."""
+    values = np.concatenate(dataset.states)[:, 0]
+    set_limits(axes.set_xlim, values, [])
+    axes.set(xlabel=label(dataset.titles[0]))
+    axes.plot(values, np.zeros_like(values), "|", color=COLOURS[0], markersize=6, alpha=0.4)
+    axes.axhline(0.0, color=GREY, linewidth=0.8, zorder=0)
+    if system is None:
+        return
+    left, right = axes.get_xlim()
+    x = np.linspace(left, right, 400)
+    with np.errstate(all="ignore"):
+        slope = system.derivative(x[:, None])[:, 0]
+    inside = slope[(x >= np.nanmin(values)) & (x <= np.nanmax(values))]
+    set_limits(axes.set_ylim, np.append(inside[np.isfinite(inside)], 0.0), [])
+    axes.plot(x, np.where(np.isfinite(slope), slope, np.nan), color=INK, linewidth=1.6)
+    with np.errstate(invalid="ignore"):
+        for k in np.flatnonzero(slope[1:] * slope[:-1] < 0.0):
+            stable = slope[k] > 0.0
+            axes.plot(x[k], 0.0, "o", color=INK if stable else "white", markeredgecolor=INK, markersize=6)
+    axes.set_ylabel(f"{dataset.variables[0]}'")
+    axes.set_title("rate of change (dot: rest, stable if full)", loc="left", fontsize=8, color=GREY, pad=4)
+
+
+def draw_front(axes: Any, front: Front) -> None:
+    """All candidates as dots, the best of each complexity as steps, a ring around the chosen one."""
+    complexity, error = np.asarray(front.complexity, np.float64), np.asarray(front.error, np.float64)
+    if complexity.shape != error.shape or complexity.ndim != 1 or len(error) == 0:
+        raise DataError("give one complexity and one error for every candidate")
+    if not 0 <= front.chosen < len(error):
+        raise DataError(f"there is no candidate number {front.chosen}; there are {len(error)}, from 0")
+    usable = np.isfinite(error) & np.isfinite(complexity)
+    floor = error[usable & (error > 0.0)].min(initial=1.0) / 10.0
+    shown = np.where(error > 0.0, error, floor)  # an exact fit has a place on the logarithmic axis
+    order = np.lexsort((shown, complexity))[: len(shown)]
+    order = order[usable[order]]
+    best = np.minimum.accumulate(shown[order]) if len(order) else shown[order]
+    axes.step(complexity[order], best, where="post", color=COLOURS[0], linewidth=1.2, alpha=0.7)
+    axes.plot(complexity[usable], shown[usable], "o", color=COLOURS[0], markersize=3.5, alpha=0.6,
+              markeredgewidth=0)  # fmt: skip
+    if usable[front.chosen]:
+        place = complexity[front.chosen], shown[front.chosen]
+        axes.plot(*place, "o", markersize=9, color="none", markeredgecolor=COLOURS[1], markeredgewidth=1.8)
+        axes.annotate(
+            "chosen", place, xytext=(7, 7), textcoords="offset points", fontsize=8, color=COLOURS[1]
+        )
+    axes.set_yscale("log")
+    axes.set(xlabel="complexity", ylabel="error")
+    axes.set_title("candidates", loc="left", fontsize=8, color=GREY, pad=4)
+    axes.margins(x=0.08, y=0.15)
+    axes.xaxis.get_major_locator().set_params(integer=True)
+
+
+def _colours(dataset: Dataset, one_is_ink: bool = False) -> Callable[[int, int], Any]:
+    """The colour of trajectory k and variable j: variables differ if there is one trajectory, else these."""
+    from matplotlib import colormaps
+
+    if len(dataset) == 1:
+        return lambda k, j: INK if one_is_ink else COLOURS[j % len(COLOURS)]
+    if len(dataset) <= len(COLOURS):
+        return lambda k, j: COLOURS[k]
+    shades = colormaps["viridis"](np.linspace(0.0, 0.9, len(dataset)))
+    return lambda k, j: shades[k]

@@ -1,0 +1,82 @@
+"""What all figures share: colours, style, limits of axes, and how they are written to a file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import wraps
+from pathlib import Path
+from typing import Any, ParamSpec, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from odefinder.data.names import split_unit
+from odefinder.errors import SettingsError
+
+# Okabe and Ito's palette, which the colour-blind can tell apart; black is kept for text.
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
+INK, GREY, FAINT = "#222222", "#767676", "#C8CED3"
+WIDTH = 9.0  # inches
+ENDINGS = (".png", ".pdf", ".svg", ".jpg", ".jpeg", ".webp")
+
+_STYLE: Any = {
+    "font.size": 9.0, "axes.spines.top": False, "axes.spines.right": False, "axes.edgecolor": GREY,
+    "axes.labelcolor": INK, "xtick.color": GREY, "ytick.color": GREY, "axes.linewidth": 0.8,
+    "mathtext.fontset": "cm", "legend.frameon": False, "axes.formatter.useoffset": False,
+}  # fmt: skip
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+def styled(draw: Callable[P, R]) -> Callable[P, R]:
+    """Draw in our style, and leave the user's as it is."""
+
+    @wraps(draw)
+    def wrapped(*args: P.args, **options: P.kwargs) -> R:
+        import matplotlib as mpl
+
+        with mpl.rc_context(_STYLE):
+            return draw(*args, **options)
+
+    return wrapped
+
+
+@styled
+def save(figure: Any, path: str | Path, dpi: int = 160) -> None:
+    """Write a figure; the ending of the path says how."""
+    path = check_path(path)
+    try:
+        figure.savefig(path, dpi=dpi, facecolor="white")
+    except OSError as error:
+        raise SettingsError(f"cannot write {path}: {error.strerror or error}") from None
+
+
+def check_path(path: str | Path) -> Path:
+    """The path, if a figure can be written there."""
+    path = Path(path)
+    if path.suffix.lower() not in ENDINGS:
+        raise SettingsError(
+            f"figures cannot be written to {str(path)!r}; end the name in {', '.join(ENDINGS)}"
+        )
+    if not path.parent.is_dir():
+        raise SettingsError(f"there is no folder {path.parent}; make it first")
+    return path
+
+
+def set_limits(setter: Callable[[float, float], Any], data: NDArray, drawn: Sequence[NDArray]) -> None:
+    """Limits around the data, and around what was drawn as far as it stays near them."""
+    low, high = float(np.nanmin(data)), float(np.nanmax(data))
+    size = high - low or abs(high) or 1.0
+    for values in drawn:
+        low = min(low, max(float(values.min()), low - 0.5 * size))
+        high = max(high, min(float(values.max()), high + 0.5 * size))
+    margin = 0.08 * (high - low or size)
+    setter(low - margin, high + margin)
+
+
+def label(title: str) -> str:
+    """A title for an axis: the unit of a long one on its own line, dollars as dollars."""
+    name, unit = split_unit(title)
+    shown = f"{name[:28]}\n({unit[:28]})" if unit and len(title) > 18 else title[:32]
+    return shown.replace("$", r"\$")
