@@ -11,7 +11,7 @@ import torch
 from odefinder.errors import SettingsError
 from odefinder.language.number_words import PAD, number_ids
 from odefinder.language.tokens import BOS
-from odefinder.network import loading, onnx_runtime, runtime, torch_runtime
+from odefinder.network import loading, onnx_runtime, torch_runtime
 from odefinder.network.checkpoint import save_weights
 from odefinder.network.loading import load_runtime
 from odefinder.network.runtime import Runtime, draw_tokens
