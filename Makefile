@@ -1,37 +1,70 @@
 # make demo   fits real data, prints the equations and draws demo.png, on a machine with Python 3.11 or newer
-# make test   lints, checks types and runs the tests
+# make test   lints, checks types and runs the tests; prints the coverage
+# make docs   builds the documentation in site/, running the tutorials
+# make wheel  builds wheel and sdist in dist/, installs the wheel into a new environment and fits there
+# make perf   runs the tests that assert wall-clock times, which need a quiet machine
 #
-# Both make the environment they need in $(VENV), and install again only when the requirements change.
+# Each makes the environment it needs in $(VENV), and installs again only when the requirements change.
 
-PYTHON ?= python3
 VENV ?= .venv
+ifeq ($(OS),Windows_NT)
+PYTHON ?= python
+BIN := $(VENV)/Scripts
+EXE := .exe
+else
+PYTHON ?= python3
 BIN := $(VENV)/bin
+EXE :=
+endif
 PIP := $(BIN)/python -m pip --quiet --quiet --disable-pip-version-check
 
-.PHONY: demo test clean
+.PHONY: demo test lint types docs docs-serve wheel perf clean
 .DEFAULT_GOAL := demo
 
 demo: $(VENV)/.demo
 	$(BIN)/odefinder demo --out demo.png
 
-test: $(VENV)/.test
+test: lint types
+	$(BIN)/python -m pytest -n 2 --dist loadfile --cov --cov-report= --cov-fail-under 70
+
+lint: $(VENV)/.test
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+
+types: $(VENV)/.test
 	$(BIN)/mypy
-	$(BIN)/python -m pytest -n 2 --dist loadfile
+
+perf: $(VENV)/.test
+	$(BIN)/python -m pytest -m perf
+
+docs: $(VENV)/.docs
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict
+	@echo "Open site/index.html"
+
+docs-serve: $(VENV)/.docs
+	$(BIN)/python -m mkdocs serve
+
+wheel: | $(BIN)/python$(EXE)
+	$(PIP) install 'build>=1.2'
+	$(BIN)/python .ci/wheel.py
 
 clean:
-	rm -rf $(VENV) build dist demo.png
+	rm -rf $(VENV) build dist site .cache .coverage demo.png
 
-$(BIN)/python:
+$(BIN)/python$(EXE):
 	$(PYTHON) -m venv $(VENV)
 
-$(VENV)/.demo: pyproject.toml | $(BIN)/python
+$(VENV)/.demo: pyproject.toml | $(BIN)/python$(EXE)
 	@echo "Installing odefinder into $(VENV)"
 	$(PIP) install -e .
 	@touch $@
 
-$(VENV)/.test: pyproject.toml constraints.txt | $(BIN)/python
+$(VENV)/.docs: pyproject.toml | $(BIN)/python$(EXE)
+	@echo "Installing odefinder and the tools for its documentation into $(VENV)"
+	$(PIP) install -e '.[docs]'
+	@touch $@ $(VENV)/.demo
+
+$(VENV)/.test: pyproject.toml constraints.txt | $(BIN)/python$(EXE)
 	@echo "Installing odefinder and the tools for its tests into $(VENV)"
 	$(PIP) install -c constraints.txt -e '.[dev]'
-	@touch $@ $(VENV)/.demo
+	@touch $@ $(VENV)/.demo $(VENV)/.docs

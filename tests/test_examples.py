@@ -1,15 +1,10 @@
-"""Every example runs, and says what it should; that of the README, too."""
+"""Every example runs, and says what it should."""
 
-import ast
-import inspect
-import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
-
-from odefinder import ODEFormer
 
 ROOT = Path(__file__).parents[1]
 EXAMPLES = ROOT / "examples"
@@ -46,20 +41,3 @@ def test_examples(name: str, tmp_path: Path):
 
 def test_no_example_is_forgotten():
     assert [path.name for path in sorted(EXAMPLES.glob("*.py"))] == list(EXPECTED)
-
-
-def test_the_readme_prints_what_it_says(capsys: pytest.CaptureFixture[str]):
-    text = (ROOT / "README.md").read_text(encoding="utf-8")
-    ((code, output),) = re.findall(r"```python\n(.*?)```\n\nprints\n\n```\n(.*?)```", text, re.DOTALL)
-    exec(code, {})
-    assert capsys.readouterr().out == output
-
-
-def test_the_readme_lists_every_parameter_with_its_default():
-    text = (ROOT / "README.md").read_text(encoding="utf-8")
-    (block,) = re.findall(r"```python\nODEFormer\(\n(.*?)\)\n```", text, re.DOTALL)
-    listed = dict(re.findall(r"^    (\w+)=(.*?),  +# ", block, re.MULTILINE))
-    signature = inspect.signature(ODEFormer).parameters.values()
-    assert {name: ast.literal_eval(value) for name, value in listed.items()} == {
-        parameter.name: parameter.default for parameter in signature
-    }

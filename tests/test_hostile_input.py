@@ -70,4 +70,4 @@ def test_every_input_ends_in_a_result_or_one_of_our_errors(pair: tuple[Any, Any]
         assert np.isfinite(model.system_.constants).all()
     except OdefinderError:
         pass
-    assert time.perf_counter() - begin < 5.0
+    assert time.perf_counter() - begin < 60.0  # a guard against hanging, not a measurement

@@ -35,11 +35,12 @@ The systems with known equations that `odefinder bench` compares methods on. Thi
 `python benchmarks/figures/odebench_page.py` from the data in `src/odefinder/bench/`.
 
 ```python
+import numpy as np
 from odefinder.bench import odebench, strogatz
 
 system = odebench()[27]  # number 28, the pendulum
 system.system()  # its equations as an ODESystem
-system.trajectories(t)  # from both initial values, with a relative tolerance of 1e-10
+system.trajectories(np.linspace(0, 10, 150))  # from both initial values, with a relative tolerance of 1e-10
 ```
 
 `odefinder bench export DIR --set odebench --sigma 0,0.05 --rho 0,0.5` writes the trajectories as CSV files.

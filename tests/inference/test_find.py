@@ -67,6 +67,7 @@ def before_each_token(monkeypatch: pytest.MonkeyPatch, act: Callable[[int], None
     return places
 
 
+@pytest.mark.perf
 def test_a_slow_network_keeps_to_its_share_of_the_budget(monkeypatch: pytest.MonkeyPatch) -> None:
     before_each_token(monkeypatch, lambda place: time.sleep(0.05))
     begin = time.perf_counter()

@@ -11,7 +11,7 @@ import torch
 from odefinder.errors import SettingsError
 from odefinder.language.number_words import PAD, number_ids
 from odefinder.language.tokens import BOS
-from odefinder.network import onnx_runtime, runtime, torch_runtime
+from odefinder.network import loading, onnx_runtime, torch_runtime
 from odefinder.network.checkpoint import save_weights
 from odefinder.network.loading import load_runtime
 from odefinder.network.runtime import Runtime, draw_tokens
@@ -178,5 +178,5 @@ def test_no_such_runtime(files: dict[str, Path]) -> None:
 
 
 def test_the_shipped_weights_are_the_default(files: dict[str, Path], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(runtime, "shipped_weights", lambda: files["int8"])
+    monkeypatch.setattr(loading, "shipped_weights", lambda: files["int8"])
     assert load_runtime().settings == small_network().settings

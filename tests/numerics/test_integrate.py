@@ -120,7 +120,7 @@ def test_a_stiff_problem_ends_with_its_budget() -> None:
     begin = time.perf_counter()
     x, status = integrate(stiff, [0.0, 0.0], TIMES, max_steps=20_000)
     assert status == Status.TOO_MANY_STEPS
-    assert time.perf_counter() - begin < 1.0
+    assert time.perf_counter() - begin < 60.0  # a guard against hanging, not a measurement
     assert np.isnan(x[-1]).all()
     _, status = integrate(LORENZ, [1.0, 1.0, 1.0], TIMES, max_steps=3)
     assert status == Status.TOO_MANY_STEPS

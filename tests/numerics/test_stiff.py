@@ -82,7 +82,7 @@ def test_hopeless_systems_end_with_a_status(equation: str, status: Status | None
     x, ended = integrate_stiff(
         program(equation), np.array([1.0]), np.linspace(0.0, 3.0, 5), max_evaluations=20_000
     )
-    assert time.perf_counter() - start < 5.0
+    assert time.perf_counter() - start < 60.0  # a guard against hanging, not a measurement
     assert x[0, 0] == 1.0
     assert ended != Status.OK or np.isfinite(x).all()
     if status is not None:

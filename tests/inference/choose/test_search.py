@@ -4,6 +4,7 @@ import time
 from collections.abc import Sequence
 
 import numpy as np
+import pytest
 
 from odefinder.data.observations import Floats, Observations
 from odefinder.data.units import fit_scaling
@@ -129,6 +130,7 @@ def test_equations_that_proposals_share_explain_a_very_fast_signal() -> None:
     assert skeleton(best.fit.program) == skeleton(lorenz)
 
 
+@pytest.mark.perf
 def test_the_budget_is_kept() -> None:
     data = observations(PENDULUM, STARTS, sigma=0.03)
     estimate = estimate_states(data)
@@ -137,6 +139,11 @@ def test_the_budget_is_kept() -> None:
     over = Search(data, estimate, deadline=Deadline(0.0))
     over.run(forms([PENDULUM] * 50))
     assert time.perf_counter() - begin < 2.0
+
+
+def test_after_a_stop_nothing_is_fitted() -> None:
+    data = observations(PENDULUM, STARTS, sigma=0.03)
+    estimate = estimate_states(data)
     stopped = Deadline(np.inf)
     stopped.stopped = True
     assert Search(data, estimate, deadline=stopped).run(forms([PENDULUM])) == []

@@ -99,6 +99,7 @@ def test_no_constants() -> None:
     assert 0.0 < fit.error < np.inf
 
 
+@pytest.mark.perf
 def test_it_takes_milliseconds() -> None:
     data = observations()
     estimate = estimate_states(data)
