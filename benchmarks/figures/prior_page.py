@@ -56,7 +56,7 @@ def panel(ax: Any, example: Example, prior: Prior) -> None:
         example["times"][:n],
         example["trajectory"][:n],
     )
-    scale = np.abs(observed).max(axis=0)  # 1 already in canonical units
+    scale = np.nanmax(np.abs(observed), axis=0)  # 1 already in canonical units
     for trajectory in range(example["n_trajectories"]):
         mine = which == trajectory
         t = np.linspace(times[mine][0], times[mine][-1], 400)

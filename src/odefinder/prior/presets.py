@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from odefinder.errors import SettingsError
 from odefinder.prior import trees
 from odefinder.prior.families import FAMILY_NAMES
+from odefinder.prior.laboratory import Laboratory
 from odefinder.prior.trees import TreeSettings
 
 
@@ -40,7 +41,10 @@ class Prior(NamedTuple):
     drop_quiet: float  # some variable turns, but none oscillates; likewise
     fit_horizon: bool  # a trajectory that settles early is drawn again over a shorter time
     # corruption
-    clean_share: float  # examples without noise; the others have sigma uniform in [0, 0.1]
+    clean_share: float  # examples without noise; the others have sigma uniform in [0, 0.1], or a laboratory
+    in_laboratory: bool  # noise as laboratories have it; else multiplicative noise, as in the paper
+    laboratory: Laboratory
+    few_points: float  # examples with few points, where their number is drawn; laboratories only
     dense_share: float  # examples without dropped points; the others have rho uniform in [0, 0.5]
     # target
     canonical_units: bool
@@ -50,6 +54,15 @@ class Prior(NamedTuple):
 def _family_weights(**by_name: float) -> NDArray[np.float64]:
     return np.array([by_name.get(name, 0.0) for name in FAMILY_NAMES])
 
+
+LABORATORY = Laboratory(
+    noise_weights=np.array([0.28, 0.47, 0.2, 0.05]),  # multiplicative, additive, both, none
+    own_levels=0.3,
+    rounded=0.2,
+    outliers=0.1,
+    gaps=0.2,
+    stretches=0.08,
+)
 
 # The step budget stands in for the paper's limit of one second, so that data do not depend on the machine.
 PAPER = Prior(
@@ -75,12 +88,16 @@ PAPER = Prior(
     drop_quiet=0.0,
     fit_horizon=False,
     clean_share=0.0,
+    in_laboratory=False,
+    laboratory=LABORATORY,
+    few_points=0.0,
     dense_share=0.0,
     canonical_units=False,
     canonical_target=False,
 )
 
-DEFAULT = Prior(
+# The default of version 0.1: the benchmark's synthetic systems are drawn from it.
+PLAIN = Prior(
     tree=trees.DEFAULT,
     family_weights=_family_weights(
         trees=3.0, reactions=1.3, interactions=1.2, mechanics=1.5, potentials=0.8, linear=1.0, regulation=1.1,
@@ -106,12 +123,21 @@ DEFAULT = Prior(
     drop_quiet=0.6,
     fit_horizon=True,
     clean_share=0.2,
+    in_laboratory=False,
+    laboratory=LABORATORY,
+    few_points=0.0,
     dense_share=0.2,
     canonical_units=True,
     canonical_target=True,
 )  # fmt: skip
 
-PRESETS = {"paper": PAPER, "default": DEFAULT}
+DEFAULT = PLAIN._replace(
+    points_min=8,
+    in_laboratory=True,
+    few_points=0.3,
+)
+
+PRESETS = {"paper": PAPER, "plain": PLAIN, "default": DEFAULT}
 
 
 def prior_preset(name: str) -> Prior:

@@ -18,7 +18,7 @@ class TrainingSettings:
     network: str = "default"
     prior: str = "default"
     seed: int = 1
-    points: tuple[int, ...] = (40, 100, 160)
+    points: tuple[int, ...] = (12, 32, 75, 150)
     lengths: tuple[int, ...] = (32, 64, 112, 200)
     batch_tokens: int = 120_000  # points + target tokens of a batch
     reserve: int = 6  # batches of every shape among which examples are shuffled

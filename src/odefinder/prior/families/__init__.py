@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from odefinder.compiling.jit import compiled
 from odefinder.numerics.randomness import Stream
-from odefinder.prior.assembly import Draft, is_full
+from odefinder.prior.assembly import Assembly, is_full
 from odefinder.prior.families.amounts import fluxes, growth, interactions, reactions, regulation
 from odefinder.prior.families.flows import linear, neural, polynomials, quadratic
 from odefinder.prior.families.motion import mechanics, phases, potentials, waves
@@ -22,8 +22,8 @@ FAMILY_NAMES = (
 
 
 @compiled
-def draw_family(d: Draft, s: Stream, family: int, dimension: int) -> bool:
-    """Fill an empty draft with a member of a family; False if it grew too large."""
+def draw_family(d: Assembly, s: Stream, family: int, dimension: int) -> bool:
+    """Fill an empty assembly with a member of a family; False if it grew too large."""
     if family == REACTIONS:
         reactions(d, s, dimension)
     elif family == INTERACTIONS:
