@@ -33,10 +33,11 @@ TITLES = {"paper": "Preset paper: random trees", "default": "Preset default: tre
 
 
 def draw(preset: str, count: int) -> Examples:
-    """The first examples of the seed."""
+    """The first example of each of the first systems of the seed."""
+    prior = prior_preset(preset)
     examples = np.zeros(count, EXAMPLE)
-    layout = Vocabulary().layout
-    fill(examples, new_counts(), seed=SEED, first=0, prior=prior_preset(preset), layout=layout)
+    indices = prior.siblings * np.arange(count)
+    fill(examples, new_counts(), seed=SEED, indices=indices, prior=prior, layout=Vocabulary().layout)
     return examples
 
 

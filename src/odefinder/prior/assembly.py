@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from odefinder.compiling.jit import compiled
 from odefinder.expressions.program import ADD, CONST, INV, MUL, SQUARE, VAR, Ops, Values
+from odefinder.numerics.randomness import Stream, chance, integer
 
 MAX_CODE, MAX_TERMS, MAX_PARTS = 4096, 256, 512
 CODE, TERMS, PARTS = 0, 1, 2  # fill levels in `size`
@@ -135,6 +136,29 @@ def has_part(d: Assembly, component: int) -> bool:
 def is_full(d: Assembly) -> bool:
     """Whether another family's term might not fit."""
     return d.size[CODE] > MAX_CODE - 256 or d.size[TERMS] > MAX_TERMS - 16 or d.size[PARTS] > MAX_PARTS - 32
+
+
+@compiled
+def shuffle(d: Assembly, s: Stream, dimension: int) -> None:
+    """Give the variables another order."""
+    order = np.arange(dimension)
+    for i in range(dimension - 1, 0, -1):
+        j = integer(s, 0, i)
+        order[i], order[j] = order[j], order[i]
+    for i in range(d.size[PARTS]):
+        d.component[i] = order[d.component[i]]
+    for i in range(d.size[CODE]):
+        if d.ops[i] == VAR:
+            d.values[i] = order[int(d.values[i])]
+
+
+@compiled
+def tie(d: Assembly, s: Stream, share: float) -> None:
+    """Give some coefficients the size of another one, or 1."""
+    for i in range(1, d.size[PARTS]):
+        if chance(s, share):
+            size = 1.0 if chance(s, 0.4) else abs(d.coefficient[integer(s, 0, i - 1)])
+            d.coefficient[i] = size if d.coefficient[i] > 0.0 else -size
 
 
 @compiled

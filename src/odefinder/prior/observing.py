@@ -27,7 +27,19 @@ from odefinder.prior.examples import (
     UNDERSAMPLED,
     Example,
 )
-from odefinder.prior.families import GROWTH, INTERACTIONS, PHASES, REACTIONS, REGULATION, WAVES
+from odefinder.prior.families import (
+    BALANCES,
+    COMPARTMENTS,
+    GATES,
+    GROWTH,
+    INTERACTIONS,
+    PHASES,
+    PROCESSES,
+    REACTIONS,
+    REGULATION,
+    ROTATORS,
+    WAVES,
+)
 from odefinder.prior.filters import (
     OSCILLATES,
     has_constant,
@@ -73,11 +85,15 @@ def draw_start(s: Stream, varied: bool, family: int, out: Floats) -> None:
         for j in range(len(out)):
             out[j] = normal(s)
         return
-    positive = family in (REACTIONS, INTERACTIONS, REGULATION, GROWTH) or chance(s, 0.35)
+    positive = family in (
+        REACTIONS, INTERACTIONS, REGULATION, GROWTH, PROCESSES, COMPARTMENTS, BALANCES,
+    ) or chance(s, 0.35)  # fmt: skip
     scale = log_uniform(s, 0.3, 5.0)
     for j in range(len(out)):
-        if family in (PHASES, WAVES) and not positive:
+        if family in (PHASES, WAVES, ROTATORS) and not positive:
             out[j] = math.pi * (2.0 * uniform(s) - 1.0)
+        elif family == GATES:  # gates are between 0 and 1, voltages thereabouts
+            out[j] = 1.6 * uniform(s) - 0.6
         elif positive:
             out[j] = scale * log_uniform(s, 0.05, 3.0)
         else:

@@ -21,6 +21,7 @@ class Prior(NamedTuple):
     family_weights: NDArray[np.float64]  # (families,)
     dimension_weights: NDArray[np.float64]  # (6,) of accepted examples: fixed before anything is rejected
     trajectory_weights: NDArray[np.float64]  # (4,) for one to four trajectories
+    ties: float  # systems of the families in which some constants are made equal, or 1
     siblings: int  # examples of each system, from other starts and under other conditions
     # integration
     points_min: int
@@ -70,6 +71,7 @@ PAPER = Prior(
     family_weights=_family_weights(trees=1.0),
     dimension_weights=np.ones(6),
     trajectory_weights=np.array([1.0, 0.0, 0.0, 0.0]),
+    ties=0.0,
     siblings=1,
     points_min=50,
     points_max=200,
@@ -105,6 +107,7 @@ PLAIN = Prior(
     ),
     dimension_weights=np.array([1.0, 1.6, 1.4, 0.7, 0.4, 0.3]),
     trajectory_weights=np.array([0.7, 0.15, 0.05, 0.1]),
+    ties=0.0,
     siblings=4,
     points_min=50,
     points_max=200,
@@ -132,10 +135,19 @@ PLAIN = Prior(
 )  # fmt: skip
 
 DEFAULT = PLAIN._replace(
+    family_weights=_family_weights(
+        trees=1.6, reactions=1.0, interactions=1.1, mechanics=1.3, potentials=0.6, linear=0.8, regulation=0.9,
+        growth=1.0, neural=0.7, phases=0.3, polynomials=0.9, quadratic=1.1, fluxes=0.9, waves=0.5,
+        processes=1.7, compartments=0.8, balances=1.3, units=1.2, rotators=0.6, plane=1.0, lagrangian=0.8,
+        circuits=0.7, control=0.7, gates=0.7,
+    ),
+    ties=0.25,
     points_min=8,
+    drop_monotone=0.94,
+    drop_quiet=0.72,
     in_laboratory=True,
     few_points=0.3,
-)
+)  # fmt: skip
 
 PRESETS = {"paper": PAPER, "plain": PLAIN, "default": DEFAULT}
 

@@ -22,7 +22,7 @@ from odefinder.language.tokens import Layout
 from odefinder.limits.sizes import MAX_DIMENSION, MAX_POINTS, MAX_TOKENS, MAX_TRAJECTORIES
 from odefinder.numerics.randomness import Stream, chance, integer, log_uniform, pick, seed_stream, uniform
 from odefinder.numerics.solver import Workspace, workspace
-from odefinder.prior.assembly import assemble, clear, make_assembly
+from odefinder.prior.assembly import assemble, clear, make_assembly, tie
 from odefinder.prior.examples import ACCEPTED, NO_TARGET, Example, Examples
 from odefinder.prior.families import TREES, draw_family
 from odefinder.prior.laboratory import Measurement, draw_measurement, measure, perfect
@@ -80,6 +80,8 @@ def draw_system(
         clear(assembly)
         if not draw_family(assembly, s, family, dimension):
             return -1
+        if prior.ties > 0.0 and chance(s, prior.ties):
+            tie(assembly, s, 0.25)
         return assemble(assembly, dimension, ops, values)
     scratch_ops = np.empty(64, np.int8)
     scratch_values = np.empty(64)
