@@ -34,6 +34,10 @@ class TrainingSettings:
     def __post_init__(self) -> None:
         if not self.points or not self.lengths or list(self.lengths) != sorted(self.lengths):
             raise SettingsError("points and lengths must not be empty, lengths in increasing order")
+        if not 0.0 < self.learning_rate < 1.0:
+            raise SettingsError(f"the learning rate is between 0 and 1, not {self.learning_rate:g}")
+        if not (0.0 <= self.warmup <= 1.0 and 0.0 <= self.decay <= 1.0):
+            raise SettingsError("warmup and decay are shares of the plan, from 0 to 1")
 
     def batch_size(self, points: int, length: int) -> int:
         """Examples of a batch of this shape, a multiple of 8."""
