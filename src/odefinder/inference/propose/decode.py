@@ -23,7 +23,7 @@ from numpy.typing import ArrayLike, NDArray
 from odefinder.data.observations import Observations
 from odefinder.errors import ExpressionError, SettingsError
 from odefinder.expressions.canonical import skeleton
-from odefinder.expressions.program import Program
+from odefinder.expressions.program import CONST, Program
 from odefinder.language.grammar import MAX_SLACK, Grammar
 from odefinder.language.number_words import PAD, number_ids
 from odefinder.language.tokens import BOS, EOS, Vocabulary
@@ -192,14 +192,30 @@ def log_probabilities(
 
     It is -inf for what the grammar of the dimensions (B,) does not allow.
     """
-    batch, samples, length = targets.shape
+    return token_log_probabilities(runtime, memory, dimensions, targets, how)[0].sum(axis=-1)
+
+
+def token_log_probabilities(
+    runtime: Runtime,
+    memory: Any,
+    dimensions: ArrayLike,
+    targets: NDArray[np.integer],
+    how: Decoding | None = None,
+) -> tuple[Floats, Floats]:
+    """The same for every token (B, S, L), and how likely its kind was: any constant, for one that begins.
+
+    For other tokens both are the same; padding has 0.
+    """
+    samples, length = targets.shape[1:]
     constraint = _constraint(runtime.settings, np.repeat(np.asarray(dimensions), samples), how or Decoding())
     if length > constraint.max_length:
         raise SettingsError(f"systems of {length} tokens are too long, {constraint.max_length} at most")
     ids = targets.reshape(-1, length).astype(np.int64)
     inputs = np.concatenate((np.full_like(ids[:, :1], BOS), ids[:, :-1]), axis=1)
     logits = runtime.logits(memory, inputs)
-    total = np.zeros(len(ids))
+    tokens, kinds = np.zeros(ids.shape), np.zeros(ids.shape)
+    vocabulary = Vocabulary.preset(runtime.settings.vocabulary)
+    constant = (vocabulary.token_opcode == CONST) & (vocabulary.token_slot <= 0)  # words that begin one
     possible = np.ones(len(ids), dtype=np.bool_)
     every = np.arange(len(ids))
     for position in range(length):
@@ -208,10 +224,16 @@ def log_probabilities(
         possible &= allowed[every, ids[:, position]]
         highest = masked.max(axis=1)
         normaliser = highest + np.log(np.exp(masked - highest[:, None]).sum(axis=1))
-        total += np.where(possible, masked[every, ids[:, position]] - normaliser, -np.inf)
+        chosen = ids[:, position]
+        tokens[:, position] = np.where(possible, masked[every, chosen] - normaliser, -np.inf)
+        any_constant = np.exp(masked[:, constant] - highest[:, None]).sum(axis=1)
+        with np.errstate(divide="ignore"):
+            kind = highest + np.log(any_constant) - normaliser
+        kinds[:, position] = np.where(constant[chosen] & possible, kind, tokens[:, position])
         constraint.advance(ids[:, position])
-    complete = constraint.component == constraint.dimension
-    return np.where(possible & complete, total, -np.inf).reshape(batch, samples)
+    wrong = ~possible | (constraint.component != constraint.dimension)
+    tokens[wrong], kinds[wrong] = -np.inf, -np.inf
+    return tokens.reshape(targets.shape), kinds.reshape(targets.shape)
 
 
 # ---------------------------------------------------------------- systems
