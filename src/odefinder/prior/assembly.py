@@ -114,6 +114,21 @@ def variable_term(d: Assembly, variable: int) -> int:
 
 
 @compiled
+def with_rest(d: Assembly, term: int, variable: int, whole: float) -> int:
+    """A new term: the same with what is left of a whole, whole - x, in place of a variable x."""
+    start, stop = d.start[term], d.stop[term]
+    t = begin_term(d)
+    for k in range(start, stop):
+        if d.ops[k] == VAR and int(d.values[k]) == variable:
+            emit(d, ADD, 0.0)
+            emit(d, CONST, whole)
+            emit_scaled(d, -1.0, variable)
+        else:
+            emit(d, d.ops[k], d.values[k])
+    return t
+
+
+@compiled
 def add(d: Assembly, component: int, coefficient: float, term: int) -> None:
     """Add coefficient * term to an equation."""
     i = d.size[PARTS]

@@ -20,8 +20,10 @@ def hill_exponent(s: Stream) -> float:
     u = uniform(s)
     if u < 0.4:
         return 2.0
-    if u < 0.6:
+    if u < 0.58:
         return float(integer(s, 3, 5))
+    if u < 0.63:
+        return float(integer(s, 6, 10))
     return np.round(1.1 + 3.4 * uniform(s), 1)
 
 
@@ -63,6 +65,15 @@ def emit_inhibition(d: Assembly, s: Stream, variable: int, exponent: float) -> N
             emit(d, MUL, 0.0)
             emit(d, CONST, constant(s))
     emit_to_the(d, variable, exponent)
+
+
+@compiled
+def emit_over(d: Assembly, size: float, variable: int) -> None:
+    """a / x."""
+    emit(d, MUL, 0.0)
+    emit(d, CONST, size)
+    emit(d, INV, 0.0)
+    emit(d, VAR, variable)
 
 
 @compiled
@@ -121,11 +132,39 @@ def rate_law(d: Assembly, s: Stream, i: int, other: int) -> int:
         emit(d, MUL, 0.0)
         emit_saturation(d, s, i, 1.0)
         emit_saturation(d, s, other, 1.0)
-    elif kind < 0.975:
+    elif kind < 0.96:
         emit(d, MUL, 0.0)
         emit(d, VAR, i)
         emit(d, EXP, 0.0)
-        emit_scaled(d, -constant(s), other)
+        emit_scaled(d, -constant(s) if chance(s, 0.7) else constant(s), other)
+    elif kind < 0.97:  # thermally activated
+        emit(d, MUL, 0.0)
+        emit(d, VAR, i)
+        emit(d, EXP, 0.0)
+        emit_over(d, -constant(s), other)
+    elif kind < 0.98:  # saturating like an exponential: y (1 - exp(-a x))
+        emit(d, MUL, 0.0)
+        emit(d, VAR, other)
+        emit(d, ADD, 0.0)
+        emit(d, CONST, 1.0)
+        emit(d, MUL, 0.0)
+        emit(d, CONST, -1.0)
+        emit(d, EXP, 0.0)
+        emit_scaled(d, -constant(s), i)
+    elif kind < 0.99:  # one affine form over another: y (a - x) / (b + x)
+        emit(d, MUL, 0.0)
+        emit(d, VAR, other)
+        emit(d, MUL, 0.0)
+        emit(d, ADD, 0.0)
+        emit(d, CONST, -constant(s))
+        emit(d, VAR, i)
+        emit(d, INV, 0.0)
+        emit(d, ADD, 0.0)
+        emit(d, CONST, constant(s))
+        if chance(s, 0.5):
+            emit(d, VAR, i)
+        else:
+            emit_scaled(d, constant(s), i)
     else:
         emit_to_the(d, i, np.round(log_uniform(s, 0.3, 3.0), 1))
     return t
@@ -155,9 +194,20 @@ def loss_law(d: Assembly, s: Stream, i: int) -> int:
     elif kind < 0.91:  # friction
         emit(d, TANH, 0.0)
         emit_scaled(d, constant(s), i)
-    elif kind < 0.96:
+    elif kind < 0.94:
         emit(d, EXP, 0.0)
         emit_scaled(d, constant(s) if chance(s, 0.5) else -constant(s), i)
+    elif kind < 0.96:
+        emit(d, EXP, 0.0)
+        emit_over(d, -constant(s), i)
+    elif kind < 0.98:  # a power of a sum
+        emit(d, POW, 0.0)
+        emit(d, ADD, 0.0)
+        emit(d, CONST, 1.0)
+        emit(d, MUL, 0.0)
+        emit(d, CONST, constant(s) if chance(s, 0.5) else -constant(s))
+        emit_to_the(d, i, float(integer(s, 1, 2)))
+        emit(d, CONST, integer(s, 1, 5) / 2.0 if chance(s, 0.5) else np.round(log_uniform(s, 0.3, 3.5), 1))
     else:
         emit(d, INV, 0.0)
         emit(d, VAR, i)

@@ -10,9 +10,10 @@ from odefinder.compiling.jit import compiled
 from odefinder.numerics.randomness import Stream, chance
 from odefinder.prior.assembly import Assembly, is_full, shuffle
 from odefinder.prior.families.amounts import fluxes, growth, interactions, reactions, regulation
-from odefinder.prior.families.bodies import lagrangian, plane
+from odefinder.prior.families.bodies import plane
 from odefinder.prior.families.devices import circuits, control, gates
 from odefinder.prior.families.flows import linear, neural, polynomials, quadratic
+from odefinder.prior.families.lagrangians import lagrangian
 from odefinder.prior.families.motion import mechanics, phases, potentials, waves
 from odefinder.prior.families.networks import rotators, units
 from odefinder.prior.families.processes import balances, compartments, processes

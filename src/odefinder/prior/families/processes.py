@@ -6,9 +6,18 @@ Each function adds a random member of its class to an empty assembly (compiled).
 from __future__ import annotations
 
 from odefinder.compiling.jit import compiled
-from odefinder.expressions.program import MUL, VAR
+from odefinder.expressions.program import ABS, ADD, MUL, VAR
 from odefinder.numerics.randomness import Stream, chance, integer, uniform
-from odefinder.prior.assembly import Assembly, add, begin_term, emit, has_part, variable_term
+from odefinder.prior.assembly import (
+    Assembly,
+    add,
+    begin_term,
+    emit,
+    emit_scaled,
+    has_part,
+    variable_term,
+    with_rest,
+)
 from odefinder.prior.features import constant, nonlinearity, other_variable, signed
 from odefinder.prior.rates import emit_saturation, hill_exponent, loss_law, rate_law
 
@@ -50,7 +59,11 @@ def processes(d: Assembly, s: Stream, dimension: int) -> None:
         elif kind < 0.72:  # one lives on the other
             add(d, other, rate * _yield(s), term)
             add(d, i, -rate, term)
-        elif kind < 0.85:  # two meet and make a third
+        elif kind < 0.8:  # what is left of a whole is used up: the fraction that is not yet so
+            add(d, i, rate, with_rest(d, term, i, 1.0 if chance(s, 0.7) else constant(s)))
+            if chance(s, 0.4):
+                add(d, other, rate * (_yield(s) if chance(s, 0.5) else -1.0), term)
+        elif kind < 0.9:  # two meet and make a third
             add(d, i, -rate, term)
             add(d, other, -rate, term)
             third = integer(s, 0, dimension - 1)
@@ -109,6 +122,13 @@ def compartments(d: Assembly, s: Stream, dimension: int) -> None:
 
 
 @compiled
+def _emit_difference(d: Assembly, i: int, j: int) -> None:
+    emit(d, ADD, 0.0)
+    emit(d, VAR, i)
+    emit_scaled(d, -1.0, j)
+
+
+@compiled
 def balances(d: Assembly, s: Stream, dimension: int) -> None:
     """What flows in and what is lost, by one of many laws; in a row, what one loses the next one gains."""
     row = dimension > 1 and chance(s, 0.5)
@@ -129,10 +149,21 @@ def balances(d: Assembly, s: Stream, dimension: int) -> None:
                 add(d, i + 1, rate * _yield(s), term)
         if dimension > 1 and not row and chance(s, 0.8):
             j = other_variable(s, i, dimension)
-            if chance(s, 0.6):  # exchange with a neighbour
+            kind = uniform(s)
+            if kind < 0.5:  # exchange with a neighbour
                 rate = constant(s)
                 add(d, i, rate, variable_term(d, j))
                 add(d, i, -rate, variable_term(d, i))
+            elif kind < 0.65:  # the faster, the more they differ
+                term = begin_term(d)
+                emit(d, MUL, 0.0)
+                if chance(s, 0.5):
+                    emit(d, VAR, i)
+                else:
+                    _emit_difference(d, i, j)
+                emit(d, ABS, 0.0)
+                _emit_difference(d, i, j)
+                add(d, i, -constant(s), term)
             else:
                 add(d, i, signed(s), nonlinearity(d, s, j, dimension))
     if row and chance(s, 0.5):  # the end acts back on the beginning
