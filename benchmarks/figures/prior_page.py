@@ -33,10 +33,11 @@ TITLES = {"paper": "Preset paper: random trees", "default": "Preset default: tre
 
 
 def draw(preset: str, count: int) -> Examples:
-    """The first examples of the seed."""
+    """The first example of each of the first systems of the seed."""
+    prior = prior_preset(preset)
     examples = np.zeros(count, EXAMPLE)
-    layout = Vocabulary().layout
-    fill(examples, new_counts(), seed=SEED, first=0, prior=prior_preset(preset), layout=layout)
+    indices = prior.siblings * np.arange(count)
+    fill(examples, new_counts(), seed=SEED, indices=indices, prior=prior, layout=Vocabulary().layout)
     return examples
 
 
@@ -56,7 +57,7 @@ def panel(ax: Any, example: Example, prior: Prior) -> None:
         example["times"][:n],
         example["trajectory"][:n],
     )
-    scale = np.abs(observed).max(axis=0)  # 1 already in canonical units
+    scale = np.nanmax(np.abs(observed), axis=0)  # 1 already in canonical units
     for trajectory in range(example["n_trajectories"]):
         mine = which == trajectory
         t = np.linspace(times[mine][0], times[mine][-1], 400)

@@ -48,7 +48,7 @@ def test_generate_prints_statistics_and_resumes(tmp_path: Path) -> None:
         (["--count", "0"], "odefinder: count is the number of examples, 1 or more, got 0"),
         (
             ["--count", "5", "--preset", "x"],
-            "odefinder: there is no preset 'x'; choose one of paper, default",
+            "odefinder: there is no preset 'x'; choose one of paper, plain, default",
         ),
         (["--count", "5", "--jobs", "0"], "odefinder: jobs is the number of shards worked on at once"),
     ],

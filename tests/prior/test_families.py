@@ -8,7 +8,7 @@ from odefinder.expressions.canonical import canonical
 from odefinder.expressions.program import ADD, CONST, MUL, VAR, Program, check_system, make_program
 from odefinder.numerics.evaluate import evaluate, jacobian
 from odefinder.numerics.randomness import seed_stream
-from odefinder.prior.assembly import assemble, clear, make_draft
+from odefinder.prior.assembly import assemble, clear, make_assembly
 from odefinder.prior.families import (
     FAMILY_NAMES,
     GROWTH,
@@ -34,13 +34,13 @@ FAMILIES = [family for family in range(len(FAMILY_NAMES)) if family != TREES]
 def draw(family: int, dimension: int, count: int = DRAWS, seed: int = 0) -> list[Program]:
     stream = np.empty(4, np.uint64)
     seed_stream(stream, seed, dimension)
-    drafts = make_draft()
+    assemblies = make_assembly()
     ops, values = np.empty(2048, np.int8), np.empty(2048)
     found = []
     for _ in range(count):
-        clear(drafts[0])
-        assert draw_family(drafts[0], stream, family, dimension)
-        n = assemble(drafts[0], dimension, ops, values)
+        clear(assemblies[0])
+        assert draw_family(assemblies[0], stream, family, dimension)
+        n = assemble(assemblies[0], dimension, ops, values)
         assert n > 0
         found.append(make_program(ops[:n], values[:n]))  # raises if anything is malformed
     return found

@@ -38,7 +38,13 @@ def drawn(count: int, preset: str = "default", seed: int = SIZE["seed"], points:
 
 def same(a: Examples, b: Examples) -> bool:
     """Equal in all that is used of the records."""
-    return to_table(a).equals(to_table(b))
+
+    def known(examples: Examples) -> Examples:  # for Arrow, NaN equals nothing
+        copy = examples.copy()
+        copy["states"] = np.nan_to_num(copy["states"], nan=1e9)
+        return copy
+
+    return to_table(known(a)).equals(to_table(known(b)))
 
 
 def everything(folder: Path) -> Examples:
@@ -228,7 +234,7 @@ def test_other_settings_in_the_same_folder(folder: Path, changes: dict, message:
         ({"seed": -1}, "a seed is a whole number"),
         ({"shard_size": 0}, "1 or more examples"),
         ({"points": 3}, "points is 8 to 200, or 0 for any"),
-        ({"preset": "papper"}, "no preset 'papper'; choose one of paper, default"),
+        ({"preset": "papper"}, "no preset 'papper'; choose one of paper, plain, default"),
         ({"vocabulary": "none"}, "no vocabulary 'none'; choose from"),
         ({"backend": "spark"}, "joblib does not know the back-end 'spark'"),
     ],
@@ -252,7 +258,7 @@ def test_bad_folders(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="cannot read"):
         run(tmp_path)
     (tmp_path / MANIFEST).write_text('{"format": 99}')
-    with pytest.raises(DataError, match="has format 99, this version reads format 1"):
+    with pytest.raises(DataError, match="has format 99, this version reads format 2"):
         run(tmp_path)
 
 

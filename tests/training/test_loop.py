@@ -9,13 +9,14 @@ from pathlib import Path
 import pytest
 import torch
 
-import tests.networks  # noqa: F401 (one thread)
 from odefinder.errors import CheckpointError, SettingsError
 from odefinder.network import checkpoint
+from odefinder.network.export import export
 from odefinder.training import loop
 from odefinder.training.loop import Run
 from odefinder.training.progress import Report
 from odefinder.training.settings import TrainingSettings, training_preset
+from tests.networks import small_network
 
 TINY = replace(training_preset("tiny"), batch_tokens=2_000)
 
@@ -249,3 +250,35 @@ def test_a_run_may_begin_with_weights(tmp_path: Path) -> None:
     assert all(torch.equal(tensor, expected[name]) for name, tensor in second.network.state_dict().items())
     with pytest.raises(SettingsError, match="another network than the preset 'default'"):
         Run(tmp_path / "third", training_preset("default"), resume=False, device="cpu", weights=weights)
+    with pytest.raises(SettingsError, match="give one of them"):
+        Run(tmp_path / "second", TINY, resume=True, device="cpu", weights=weights)
+    with pytest.raises(CheckpointError, match="there is no file"):
+        Run(tmp_path / "third", TINY, resume=False, device="cpu", weights=tmp_path / "none.safetensors")
+
+
+def test_a_slice_from_shipped_weights_to_the_next_weights(tmp_path: Path) -> None:
+    """The whole way: int8 weights, a slice, its portable checkpoint, a resume elsewhere, int8 weights."""
+    shipped, out = tmp_path / "shipped.safetensors", tmp_path / "next.safetensors"
+    checkpoint.save_weights(shipped, small_network())
+    settings = replace(TINY, learning_rate=1e-3, decay=0.7)
+    first = Run(tmp_path / "slice", settings, resume=False, device="cpu", weights=shipped)
+    assert first.optimizer.state() == {}  # fresh
+    first.train(steps=2, plan=4, snapshots=1.0)
+    first.save_portable(tmp_path / "portable.safetensors")
+    assert len(list((tmp_path / "slice" / "snapshots").iterdir())) == 1
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    (elsewhere / "checkpoint.safetensors").write_bytes((tmp_path / "portable.safetensors").read_bytes())
+    second = Run(elsewhere, settings, resume=True, device="cpu")
+    assert second.progress == first.progress
+    second.train(steps=2, plan=4)
+    assert second.progress.step == 4
+    export(second.path, out, tolerance=1.0)
+    assert checkpoint.load_network(out).settings == small_network().settings
+
+
+def test_rates_that_make_no_sense_are_refused() -> None:
+    with pytest.raises(SettingsError, match="between 0 and 1"):
+        replace(TINY, learning_rate=-1.0)
+    with pytest.raises(SettingsError, match="shares of the plan"):
+        replace(TINY, decay=2.0)

@@ -41,7 +41,7 @@ def synthetic_cases(
     count: int, *, prior: Prior | None = None, points: int = 100, seed: int = VALIDATION_SEED
 ) -> list[Case]:
     """Cases from a prior, the same number for every dimension 1 to 6, all with this many points."""
-    base = prior or prior_preset("default")
+    base = prior or prior_preset("plain")
     cases: list[Case] = []
     for dimension in range(1, MAX_DIMENSION + 1):
         weights = np.zeros(MAX_DIMENSION)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -32,6 +33,12 @@ def train(
     weights: Annotated[
         Path | None, typer.Option(help="Begin a new run with the weights of this file, not with random ones.")
     ] = None,
+    learning_rate: Annotated[
+        float | None, typer.Option(help="Highest learning rate, in place of the preset's.")
+    ] = None,
+    decay: Annotated[
+        float | None, typer.Option(help="Share of the plan, at its end, over which the learning rate falls.")
+    ] = None,
     snapshots: Annotated[
         float | None, typer.Option(help="Keep the weights every so many minutes, as small files.")
     ] = None,
@@ -54,7 +61,12 @@ def train(
         from odefinder.training.reports import ProgressLine, Scalars
         from odefinder.training.settings import training_preset
 
-        run = Run(out, training_preset(preset), resume=resume, device=device, weights=weights)
+        settings = training_preset(preset)
+        if learning_rate is not None:
+            settings = replace(settings, learning_rate=learning_rate)
+        if decay is not None:
+            settings = replace(settings, decay=decay)
+        run = Run(out, settings, resume=resume, device=device, weights=weights)
         with ProgressLine(run.progress, minutes=minutes, steps=steps) as line, Scalars(out) as scalars:
 
             def report(news: Report) -> None:

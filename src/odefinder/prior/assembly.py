@@ -1,7 +1,7 @@
 """A system under construction: terms, and which equation takes how much of each (compiled).
 
 A term is written once and may appear in several equations with its own coefficient each: a reaction's
-flux leaves one species and enters another.  `assemble` turns the draft into a program.
+flux leaves one species and enters another.  `assemble` turns the assembly into a program.
 """
 
 from __future__ import annotations
@@ -13,11 +13,12 @@ from numpy.typing import NDArray
 
 from odefinder.compiling.jit import compiled
 from odefinder.expressions.program import ADD, CONST, INV, MUL, SQUARE, VAR, Ops, Values
+from odefinder.numerics.randomness import Stream, chance, integer
 
 MAX_CODE, MAX_TERMS, MAX_PARTS = 4096, 256, 512
 CODE, TERMS, PARTS = 0, 1, 2  # fill levels in `size`
 
-DRAFT = np.dtype(
+ASSEMBLY = np.dtype(
     [
         ("size", np.int64, 3),
         ("ops", np.int8, MAX_CODE),
@@ -30,22 +31,22 @@ DRAFT = np.dtype(
     ],
     align=True,
 )
-Draft = Any  # a record of DRAFT
+Assembly = Any  # a record of ASSEMBLY
 
 
-def make_draft() -> NDArray[np.void]:
-    """An array of one empty draft."""
-    return np.zeros(1, DRAFT)
+def make_assembly() -> NDArray[np.void]:
+    """An array of one empty assembly."""
+    return np.zeros(1, ASSEMBLY)
 
 
 @compiled
-def clear(d: Draft) -> None:
+def clear(d: Assembly) -> None:
     """Begin a new system."""
     d.size[:] = 0
 
 
 @compiled
-def begin_term(d: Draft) -> int:
+def begin_term(d: Assembly) -> int:
     """Begin a term; what is emitted until the next one belongs to it.  A term without code is 1."""
     t = d.size[TERMS]
     d.start[t] = d.stop[t] = d.size[CODE]
@@ -54,7 +55,7 @@ def begin_term(d: Draft) -> int:
 
 
 @compiled
-def emit(d: Draft, op: int, value: float) -> None:
+def emit(d: Assembly, op: int, value: float) -> None:
     """Append a node to the newest term."""
     i = d.size[CODE]
     d.ops[i] = op
@@ -64,7 +65,7 @@ def emit(d: Draft, op: int, value: float) -> None:
 
 
 @compiled
-def emit_power(d: Draft, variable: int, power: int) -> None:
+def emit_power(d: Assembly, variable: int, power: int) -> None:
     """x^power for power 1..5, 1/x^-power for negative ones."""
     if power < 0:
         emit(d, INV, 0.0)
@@ -75,7 +76,7 @@ def emit_power(d: Draft, variable: int, power: int) -> None:
 
 
 @compiled
-def emit_scaled(d: Draft, coefficient: float, variable: int) -> None:
+def emit_scaled(d: Assembly, coefficient: float, variable: int) -> None:
     """a x."""
     emit(d, MUL, 0.0)
     emit(d, CONST, coefficient)
@@ -83,7 +84,7 @@ def emit_scaled(d: Draft, coefficient: float, variable: int) -> None:
 
 
 @compiled
-def emit_product(d: Draft, powers: NDArray[np.int64]) -> None:
+def emit_product(d: Assembly, powers: NDArray[np.int64]) -> None:
     """The product of variables to powers 0..5; nothing if all are 0."""
     factors = 0
     for p in powers:
@@ -97,7 +98,7 @@ def emit_product(d: Draft, powers: NDArray[np.int64]) -> None:
 
 
 @compiled
-def monomial(d: Draft, powers: NDArray[np.int64]) -> int:
+def monomial(d: Assembly, powers: NDArray[np.int64]) -> int:
     """A new term: the product of variables to powers 0..5."""
     t = begin_term(d)
     emit_product(d, powers)
@@ -105,7 +106,7 @@ def monomial(d: Draft, powers: NDArray[np.int64]) -> int:
 
 
 @compiled
-def variable_term(d: Draft, variable: int) -> int:
+def variable_term(d: Assembly, variable: int) -> int:
     """A new term: one variable."""
     t = begin_term(d)
     emit(d, VAR, variable)
@@ -113,7 +114,22 @@ def variable_term(d: Draft, variable: int) -> int:
 
 
 @compiled
-def add(d: Draft, component: int, coefficient: float, term: int) -> None:
+def with_rest(d: Assembly, term: int, variable: int, whole: float) -> int:
+    """A new term: the same with what is left of a whole, whole - x, in place of a variable x."""
+    start, stop = d.start[term], d.stop[term]
+    t = begin_term(d)
+    for k in range(start, stop):
+        if d.ops[k] == VAR and int(d.values[k]) == variable:
+            emit(d, ADD, 0.0)
+            emit(d, CONST, whole)
+            emit_scaled(d, -1.0, variable)
+        else:
+            emit(d, d.ops[k], d.values[k])
+    return t
+
+
+@compiled
+def add(d: Assembly, component: int, coefficient: float, term: int) -> None:
     """Add coefficient * term to an equation."""
     i = d.size[PARTS]
     d.component[i] = component
@@ -123,7 +139,7 @@ def add(d: Draft, component: int, coefficient: float, term: int) -> None:
 
 
 @compiled
-def has_part(d: Draft, component: int) -> bool:
+def has_part(d: Assembly, component: int) -> bool:
     """Whether an equation has any term yet."""
     for i in range(d.size[PARTS]):
         if d.component[i] == component:
@@ -132,13 +148,36 @@ def has_part(d: Draft, component: int) -> bool:
 
 
 @compiled
-def is_full(d: Draft) -> bool:
+def is_full(d: Assembly) -> bool:
     """Whether another family's term might not fit."""
     return d.size[CODE] > MAX_CODE - 256 or d.size[TERMS] > MAX_TERMS - 16 or d.size[PARTS] > MAX_PARTS - 32
 
 
 @compiled
-def assemble(d: Draft, dimension: int, ops: Ops, values: Values) -> int:
+def shuffle(d: Assembly, s: Stream, dimension: int) -> None:
+    """Give the variables another order."""
+    order = np.arange(dimension)
+    for i in range(dimension - 1, 0, -1):
+        j = integer(s, 0, i)
+        order[i], order[j] = order[j], order[i]
+    for i in range(d.size[PARTS]):
+        d.component[i] = order[d.component[i]]
+    for i in range(d.size[CODE]):
+        if d.ops[i] == VAR:
+            d.values[i] = order[int(d.values[i])]
+
+
+@compiled
+def tie(d: Assembly, s: Stream, share: float) -> None:
+    """Give some coefficients the size of another one, or 1."""
+    for i in range(1, d.size[PARTS]):
+        if chance(s, share):
+            size = 1.0 if chance(s, 0.4) else abs(d.coefficient[integer(s, 0, i - 1)])
+            d.coefficient[i] = size if d.coefficient[i] > 0.0 else -size
+
+
+@compiled
+def assemble(d: Assembly, dimension: int, ops: Ops, values: Values) -> int:
     """Write the system as a program; its length, or -1 if it does not fit.  An empty equation is 0."""
     n = 0
     for component in range(dimension):

@@ -21,9 +21,14 @@ EXAMPLE = np.dtype(
         ("n_nodes", np.int16),
         ("n_tokens", np.int16),
         ("tries", np.int32),  # systems drawn until this one passed the filters
-        ("sigma", np.float64),
-        ("rho", np.float64),
-        # What is observed, in the target's units, points of one trajectory after the other.
+        # How it was measured: see `laboratory.py`.
+        ("sigma", np.float64),  # multiplicative noise, relative to the value
+        ("additive", np.float64),  # noise relative to the spread, of the variable that has most of it
+        ("step", np.float64),  # of rounding, relative to the range; 0: not rounded
+        ("outliers", np.float64),  # share of outliers that was drawn
+        ("missing", np.float64),  # share of cells that are missing
+        ("rho", np.float64),  # share of points that were dropped
+        # What is observed, in the target's units, points of one trajectory after the other; NaN: missing.
         ("times", np.float64, MAX_POINTS),
         ("states", np.float64, (MAX_POINTS, MAX_DIMENSION)),
         ("trajectory", np.int8, MAX_POINTS),

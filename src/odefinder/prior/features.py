@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from odefinder.compiling.jit import compiled
 from odefinder.expressions.program import ABS, ADD, CONST, COS, EXP, INV, LOG, MUL, POW, SIN, SQRT, TANH, VAR
 from odefinder.numerics.randomness import Stream, chance, integer, log_uniform, normal, uniform
-from odefinder.prior.assembly import Draft, begin_term, emit, emit_power, emit_product, emit_scaled
+from odefinder.prior.assembly import Assembly, begin_term, emit, emit_power, emit_product, emit_scaled
 from odefinder.prior.constants import magnitude
 
 SIMPLE = 0.45  # share of simple constants in the families
@@ -50,7 +50,7 @@ def hill_power(s: Stream) -> int:
 
 
 @compiled
-def emit_hill_denominator(d: Draft, s: Stream, variable: int, power: int) -> None:
+def emit_hill_denominator(d: Assembly, s: Stream, variable: int, power: int) -> None:
     """1 / (1 + a x^n)."""
     emit(d, INV, 0.0)
     emit(d, ADD, 0.0)
@@ -61,7 +61,7 @@ def emit_hill_denominator(d: Draft, s: Stream, variable: int, power: int) -> Non
 
 
 @compiled
-def emit_affine_sum(d: Draft, s: Stream, variable: int, dimension: int, shift: bool) -> None:
+def emit_affine_sum(d: Assembly, s: Stream, variable: int, dimension: int, shift: bool) -> None:
     """a x (+ b y) (+ c): the argument of a sigmoid or a sine."""
     two = dimension > 1 and chance(s, 0.35)
     if shift:
@@ -74,7 +74,7 @@ def emit_affine_sum(d: Draft, s: Stream, variable: int, dimension: int, shift: b
 
 
 @compiled
-def saturating(d: Draft, s: Stream, variable: int, rising: bool) -> int:
+def saturating(d: Assembly, s: Stream, variable: int, rising: bool) -> int:
     """A new term: x^n / (1 + a x^n), or 1 / (1 + a x^n)."""
     power = hill_power(s)
     t = begin_term(d)
@@ -86,7 +86,7 @@ def saturating(d: Draft, s: Stream, variable: int, rising: bool) -> int:
 
 
 @compiled
-def sigmoid(d: Draft, s: Stream, variable: int, dimension: int) -> int:
+def sigmoid(d: Assembly, s: Stream, variable: int, dimension: int) -> int:
     """A new term: tanh of an affine form, or 1 / (1 + exp(.))."""
     t = begin_term(d)
     if chance(s, 0.4):
@@ -101,7 +101,7 @@ def sigmoid(d: Draft, s: Stream, variable: int, dimension: int) -> int:
 
 
 @compiled
-def emit_wave(d: Draft, s: Stream, variable: int, dimension: int) -> None:
+def emit_wave(d: Assembly, s: Stream, variable: int, dimension: int) -> None:
     """sin or cos of x, of a x, or of a difference of two variables."""
     emit(d, SIN if chance(s, 0.65) else COS, 0.0)
     u = uniform(s)
@@ -116,7 +116,7 @@ def emit_wave(d: Draft, s: Stream, variable: int, dimension: int) -> None:
 
 
 @compiled
-def wave(d: Draft, s: Stream, variable: int, dimension: int) -> int:
+def wave(d: Assembly, s: Stream, variable: int, dimension: int) -> int:
     """A new term: one wave, or a product of two, rarely divided by a wave."""
     t = begin_term(d)
     if chance(s, 0.3):
@@ -129,7 +129,7 @@ def wave(d: Draft, s: Stream, variable: int, dimension: int) -> int:
 
 
 @compiled
-def nonlinearity(d: Draft, s: Stream, variable: int, dimension: int) -> int:
+def nonlinearity(d: Assembly, s: Stream, variable: int, dimension: int) -> int:
     """A new term: some nonlinear function that mostly depends on one variable."""
     kind = uniform(s)
     if kind < 0.12:
@@ -179,7 +179,7 @@ def nonlinearity(d: Draft, s: Stream, variable: int, dimension: int) -> int:
 
 
 @compiled
-def flux(d: Draft, s: Stream, powers: NDArray[np.int64], dimension: int) -> int:
+def flux(d: Assembly, s: Stream, powers: NDArray[np.int64], dimension: int) -> int:
     """A new term: a product of powers, sometimes saturated or inhibited by a variable."""
     t = begin_term(d)
     if chance(s, 0.25):

@@ -41,7 +41,7 @@ from odefinder.prior.sampler import fill
 from odefinder.prior.shards import TEMPORARY, arrow, read_shard, shard_statistics, to_table, write_table
 from odefinder.prior.statistics import Statistics, describe, no_statistics
 
-FORMAT = 1  # of the folder; raise it when an older reader would misread a newer folder
+FORMAT = 2  # of the folder; raise it when an older reader would misread a newer folder
 MANIFEST = "manifest.json"
 CHUNK = 256  # examples drawn at once: how often progress is reported and Ctrl-C heard
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,7 +27,19 @@ from odefinder.prior.examples import (
     UNDERSAMPLED,
     Example,
 )
-from odefinder.prior.families import GROWTH, INTERACTIONS, PHASES, REACTIONS, REGULATION, WAVES
+from odefinder.prior.families import (
+    BALANCES,
+    COMPARTMENTS,
+    GATES,
+    GROWTH,
+    INTERACTIONS,
+    PHASES,
+    PROCESSES,
+    REACTIONS,
+    REGULATION,
+    ROTATORS,
+    WAVES,
+)
 from odefinder.prior.filters import (
     OSCILLATES,
     has_constant,
@@ -39,11 +52,30 @@ from odefinder.prior.filters import (
 from odefinder.prior.presets import Prior
 
 Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 Records = NDArray[np.void]
 
 SETTLES_EARLY = 0.4  # share of the time span before which a trajectory should not have arrived
+ENOUGH_POINTS = 40  # of a trajectory, to show whether it oscillates
 START_PATIENCE = 8  # tries for another trajectory of an accepted system
+
+
+class System(NamedTuple):
+    """A drawn system: a program of n nodes, and the family that it belongs to."""
+
+    ops: Ops
+    values: Values
+    n: int
+    family: int
+
+
+class Request(NamedTuple):
+    """What all examples of one call have in common."""
+
+    seed: int
+    prior: Prior
+    points: int  # observed points of every example; 0: as the prior draws them
+    layout: Layout
+    max_tokens: int
 
 
 @compiled
@@ -53,11 +85,15 @@ def draw_start(s: Stream, varied: bool, family: int, out: Floats) -> None:
         for j in range(len(out)):
             out[j] = normal(s)
         return
-    positive = family in (REACTIONS, INTERACTIONS, REGULATION, GROWTH) or chance(s, 0.35)
+    positive = family in (
+        REACTIONS, INTERACTIONS, REGULATION, GROWTH, PROCESSES, COMPARTMENTS, BALANCES,
+    ) or chance(s, 0.35)  # fmt: skip
     scale = log_uniform(s, 0.3, 5.0)
     for j in range(len(out)):
-        if family in (PHASES, WAVES) and not positive:
+        if family in (PHASES, WAVES, ROTATORS) and not positive:
             out[j] = math.pi * (2.0 * uniform(s) - 1.0)
+        elif family == GATES:  # gates are between 0 and 1, voltages thereabouts
+            out[j] = 1.6 * uniform(s) - 0.6
         elif positive:
             out[j] = scale * log_uniform(s, 0.05, 3.0)
         else:
@@ -67,7 +103,7 @@ def draw_start(s: Stream, varied: bool, family: int, out: Floats) -> None:
 
 
 @compiled
-def judge(s: Stream, prior: Prior, ops: Ops, values: Values, n: int, x: Floats) -> int:
+def judge(s: Stream, prior: Prior, system: System, x: Floats) -> int:
     """ACCEPTED, or the reason to reject a system by its first trajectory."""
     if is_stationary(x, prior.still, prior.still_relative) and chance(s, prior.drop_stationary):
         return STATIONARY
@@ -77,12 +113,14 @@ def judge(s: Stream, prior: Prior, ops: Ops, values: Values, n: int, x: Floats) 
         return UNDERSAMPLED
     if x.shape[1] > 1 and prior.drop_monotone > 0.0:
         turns = most_turns(x)
-        if turns == 0 and chance(s, prior.drop_monotone):
+        # A dozen points show no oscillation: who takes so few looks at something slow.
+        strict = min(1.0, len(x) / ENOUGH_POINTS) if prior.in_laboratory else 1.0
+        if turns == 0 and chance(s, strict * prior.drop_monotone):
             return MONOTONE
-        if 0 < turns < OSCILLATES and chance(s, prior.drop_quiet):
+        if 0 < turns < OSCILLATES and chance(s, strict * prior.drop_quiet):
             return QUIET
     unwanted = prior.drop_disconnected > 0.0 and chance(s, prior.drop_disconnected)
-    if unwanted and not is_connected(ops, values, n, x.shape[1]):
+    if unwanted and not is_connected(system.ops, system.values, system.n, x.shape[1]):
         return DISCONNECTED
     return ACCEPTED
 
@@ -97,30 +135,26 @@ def points_before_dropping(kept: int, rho: float) -> int:
 
 
 @compiled
-def observe(
-    s: Stream,
-    t: Floats,
-    x: Floats,
-    kept: int,
-    which: int,
-    from_zero: bool,
-    example: Example,
-    noisy: Floats,
-    indices: Ints,
-) -> None:
-    """Corrupt one clean trajectory and append what remains to the example; its times may begin at 0."""
-    noisy[: len(t)] = x
-    add_noise(noisy[: len(t)], example.sigma, s)
+def observe(s: Stream, prior: Prior, t: Floats, x: Floats, kept: int, which: int, example: Example) -> None:
+    """Append what is observed of one clean trajectory to the example; in canonical units times begin at 0.
+
+    x is overwritten where the noise is the paper's, which comes before points are dropped; a laboratory's
+    comes after all trajectories are there.
+    """
+    clean = x if prior.in_laboratory else x.copy()
+    if not prior.in_laboratory:
+        add_noise(x, example.sigma, s)
+    indices = np.empty(kept, np.int64)
     keep_points(len(t), kept, s, indices)
     base = example.n_points
-    origin = t[indices[0]] if from_zero else 0.0
+    origin = t[indices[0]] if prior.canonical_units else 0.0
     for i in range(kept):
         example.times[base + i] = t[indices[i]] - origin
         example.trajectory[base + i] = which
         for j in range(x.shape[1]):
-            example.states[base + i, j] = noisy[indices[i], j]
+            example.states[base + i, j] = x[indices[i], j]
     for j in range(x.shape[1]):
-        example.starts[which, j] = x[indices[0], j]
+        example.starts[which, j] = clean[indices[0], j]
     example.n_points = base + kept
 
 
@@ -133,7 +167,9 @@ def rescale(example: Example, dimension: int, factors: Floats) -> float:
     for i in range(n):
         duration = max(duration, example.times[i])
         for j in range(dimension):
-            factors[j] = max(factors[j], abs(example.states[i, j]))
+            size = abs(example.states[i, j])
+            if size > factors[j]:  # never so where it is missing
+                factors[j] = size
     for j in range(dimension):
         if not factors[j] > 0.0:
             factors[j] = 1.0
@@ -150,17 +186,17 @@ def rescale(example: Example, dimension: int, factors: Floats) -> float:
 
 @compiled
 def write_target(
-    prior: Prior, ops: Ops, values: Values, n: int, factors: Floats, rate: float, layout: Layout,
-    max_tokens: int, pools: Records, example: Example,
-) -> bool:  # fmt: skip
+    request: Request, system: System, factors: Floats, rate: float, pools: Records, example: Example
+) -> bool:
     """The system in the example's units as program and tokens; False if it does not fit."""
+    prior, n = request.prior, system.n
     scaled_ops = np.empty(3 * n + 2 * len(factors) + 5, np.int8)
     scaled_values = np.empty(len(scaled_ops))
     if prior.canonical_units:
-        n = change_units(ops, values, n, factors, rate, scaled_ops, scaled_values)
+        n = change_units(system.ops, system.values, n, factors, rate, scaled_ops, scaled_values)
     else:
-        scaled_ops[:n] = ops[:n]
-        scaled_values[:n] = values[:n]
+        scaled_ops[:n] = system.ops[:n]
+        scaled_values[:n] = system.values[:n]
     if prior.canonical_target:
         n = canonicalise(pools, scaled_ops, scaled_values, n, True, example.ops, example.values)
     elif n <= MAX_PROGRAM:
@@ -169,16 +205,16 @@ def write_target(
     if n < 0 or n > MAX_PROGRAM:
         return False
     example.n_nodes = n
-    length = encode_program(example.ops, example.values, n, layout, example.tokens[:max_tokens])
+    room = example.tokens[: request.max_tokens]
+    length = encode_program(example.ops, example.values, n, request.layout, room)
     example.n_tokens = length
     return length > 0
 
 
 @compiled
 def draw_trajectory(
-    s: Stream, prior: Prior, family: int, ops: Ops, values: Values, n: int, t: Floats, first: bool,
-    work: Workspace, x: Floats,
-) -> int:  # fmt: skip
+    s: Stream, prior: Prior, system: System, t: Floats, first: bool, work: Workspace, x: Floats
+) -> int:
     """Integrate from a random start; ACCEPTED or what went wrong.
 
     The first trajectory of a system decides on its fate and on the time span, which is written into t; later
@@ -187,8 +223,8 @@ def draw_trajectory(
     x0 = np.empty(x.shape[1])
     reason = ACCEPTED
     for _ in range(1 if first else START_PATIENCE):
-        draw_start(s, prior.varied_starts, family, x0)
-        reason = solve(ops, values, n, x0, t, prior.rtol, prior.atol, prior.max_steps, prior.bound, work, x)
+        draw_start(s, prior.varied_starts, system.family, x0)
+        reason = _solve(prior, system, x0, t, work, x)
         if reason == ACCEPTED and (first or prior.drop_constant == 0.0 or not has_constant(x, 1e-4)):
             break
     if not first or reason != ACCEPTED:
@@ -197,7 +233,15 @@ def draw_trajectory(
     if prior.fit_horizon and 0 < settled < SETTLES_EARLY * len(t):
         longer = 1.2 + 1.8 * uniform(s)
         t[:] = t[0] + (t - t[0]) * (longer * settled / (len(t) - 1))
-        reason = solve(ops, values, n, x0, t, prior.rtol, prior.atol, prior.max_steps, prior.bound, work, x)
+        reason = _solve(prior, system, x0, t, work, x)
         if reason != ACCEPTED:
             return reason
-    return judge(s, prior, ops, values, n, x)
+    return judge(s, prior, system, x)
+
+
+@compiled
+def _solve(prior: Prior, system: System, x0: Floats, t: Floats, work: Workspace, x: Floats) -> int:
+    return solve(
+        system.ops, system.values, system.n, x0, t, prior.rtol, prior.atol, prior.max_steps, prior.bound,
+        work, x,
+    )  # fmt: skip

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from odefinder.errors import SettingsError
 from odefinder.prior import trees
 from odefinder.prior.families import FAMILY_NAMES
+from odefinder.prior.laboratory import Laboratory
 from odefinder.prior.trees import TreeSettings
 
 
@@ -20,6 +21,7 @@ class Prior(NamedTuple):
     family_weights: NDArray[np.float64]  # (families,)
     dimension_weights: NDArray[np.float64]  # (6,) of accepted examples: fixed before anything is rejected
     trajectory_weights: NDArray[np.float64]  # (4,) for one to four trajectories
+    ties: float  # systems of the families in which some constants are made equal, or 1
     siblings: int  # examples of each system, from other starts and under other conditions
     # integration
     points_min: int
@@ -40,7 +42,10 @@ class Prior(NamedTuple):
     drop_quiet: float  # some variable turns, but none oscillates; likewise
     fit_horizon: bool  # a trajectory that settles early is drawn again over a shorter time
     # corruption
-    clean_share: float  # examples without noise; the others have sigma uniform in [0, 0.1]
+    clean_share: float  # examples without noise; the others have sigma uniform in [0, 0.1], or a laboratory
+    in_laboratory: bool  # noise as laboratories have it; else multiplicative noise, as in the paper
+    laboratory: Laboratory
+    few_points: float  # examples with few points, where their number is drawn; laboratories only
     dense_share: float  # examples without dropped points; the others have rho uniform in [0, 0.5]
     # target
     canonical_units: bool
@@ -51,12 +56,22 @@ def _family_weights(**by_name: float) -> NDArray[np.float64]:
     return np.array([by_name.get(name, 0.0) for name in FAMILY_NAMES])
 
 
+LABORATORY = Laboratory(
+    noise_weights=np.array([0.28, 0.47, 0.2, 0.05]),  # multiplicative, additive, both, none
+    own_levels=0.3,
+    rounded=0.2,
+    outliers=0.1,
+    gaps=0.2,
+    stretches=0.08,
+)
+
 # The step budget stands in for the paper's limit of one second, so that data do not depend on the machine.
 PAPER = Prior(
     tree=trees.PAPER,
     family_weights=_family_weights(trees=1.0),
     dimension_weights=np.ones(6),
     trajectory_weights=np.array([1.0, 0.0, 0.0, 0.0]),
+    ties=0.0,
     siblings=1,
     points_min=50,
     points_max=200,
@@ -75,12 +90,16 @@ PAPER = Prior(
     drop_quiet=0.0,
     fit_horizon=False,
     clean_share=0.0,
+    in_laboratory=False,
+    laboratory=LABORATORY,
+    few_points=0.0,
     dense_share=0.0,
     canonical_units=False,
     canonical_target=False,
 )
 
-DEFAULT = Prior(
+# The default of version 0.1: the benchmark's synthetic systems are drawn from it.
+PLAIN = Prior(
     tree=trees.DEFAULT,
     family_weights=_family_weights(
         trees=3.0, reactions=1.3, interactions=1.2, mechanics=1.5, potentials=0.8, linear=1.0, regulation=1.1,
@@ -88,6 +107,7 @@ DEFAULT = Prior(
     ),
     dimension_weights=np.array([1.0, 1.6, 1.4, 0.7, 0.4, 0.3]),
     trajectory_weights=np.array([0.7, 0.15, 0.05, 0.1]),
+    ties=0.0,
     siblings=4,
     points_min=50,
     points_max=200,
@@ -106,12 +126,30 @@ DEFAULT = Prior(
     drop_quiet=0.6,
     fit_horizon=True,
     clean_share=0.2,
+    in_laboratory=False,
+    laboratory=LABORATORY,
+    few_points=0.0,
     dense_share=0.2,
     canonical_units=True,
     canonical_target=True,
 )  # fmt: skip
 
-PRESETS = {"paper": PAPER, "default": DEFAULT}
+DEFAULT = PLAIN._replace(
+    family_weights=_family_weights(
+        trees=1.6, reactions=1.0, interactions=1.1, mechanics=1.3, potentials=0.6, linear=0.8, regulation=0.9,
+        growth=1.0, neural=0.7, phases=0.3, polynomials=0.9, quadratic=1.1, fluxes=0.9, waves=0.5,
+        processes=1.7, compartments=0.8, balances=1.3, units=1.2, rotators=0.6, plane=1.0, lagrangian=0.8,
+        circuits=0.7, control=0.7, gates=0.7,
+    ),
+    ties=0.25,
+    points_min=8,
+    drop_monotone=0.94,
+    drop_quiet=0.72,
+    in_laboratory=True,
+    few_points=0.3,
+)  # fmt: skip
+
+PRESETS = {"paper": PAPER, "plain": PLAIN, "default": DEFAULT}
 
 
 def prior_preset(name: str) -> Prior:

@@ -22,10 +22,19 @@ from odefinder.language.tokens import Layout
 from odefinder.limits.sizes import MAX_DIMENSION, MAX_POINTS, MAX_TOKENS, MAX_TRAJECTORIES
 from odefinder.numerics.randomness import Stream, chance, integer, log_uniform, pick, seed_stream, uniform
 from odefinder.numerics.solver import Workspace, workspace
-from odefinder.prior.assembly import assemble, clear, make_draft
+from odefinder.prior.assembly import assemble, clear, make_assembly, tie
 from odefinder.prior.examples import ACCEPTED, NO_TARGET, Example, Examples
 from odefinder.prior.families import TREES, draw_family
-from odefinder.prior.observing import draw_trajectory, observe, points_before_dropping, rescale, write_target
+from odefinder.prior.laboratory import Measurement, draw_measurement, measure, perfect
+from odefinder.prior.observing import (
+    Request,
+    System,
+    draw_trajectory,
+    observe,
+    points_before_dropping,
+    rescale,
+    write_target,
+)
 from odefinder.prior.presets import Prior
 from odefinder.prior.trees import random_tree
 
@@ -38,6 +47,8 @@ MAX_DENSE = 512  # points of one trajectory before subsampling
 FAMILY_PATIENCE = 400  # tries before another family is drawn
 MAX_TRIES = 20_000  # systems drawn for one example before giving up
 SIBLING_PATIENCE = 12  # tries for another example of an accepted system
+LEAST_POINTS = 4  # of every trajectory
+FEW_POINTS = 40  # at most, where points are few
 
 
 class Scratch(NamedTuple):
@@ -45,11 +56,9 @@ class Scratch(NamedTuple):
 
     times: Floats  # (MAX_DENSE,)
     dense: Floats  # (MAX_DENSE * MAX_DIMENSION,)
-    noisy: Floats  # likewise
-    indices: Ints  # (MAX_DENSE,)
     work: Workspace
     pools: Records
-    drafts: Records
+    assemblies: Records
 
 
 class Found(NamedTuple):
@@ -63,15 +72,17 @@ class Found(NamedTuple):
 
 @compiled
 def draw_system(
-    s: Stream, prior: Prior, family: int, dimension: int, drafts: Records, ops: Ops, values: Values
+    s: Stream, prior: Prior, family: int, dimension: int, assemblies: Records, ops: Ops, values: Values
 ) -> int:
     """Write a random system; its length, or -1 if it is too long."""
     if family != TREES:
-        draft = drafts[0]
-        clear(draft)
-        if not draw_family(draft, s, family, dimension):
+        assembly = assemblies[0]
+        clear(assembly)
+        if not draw_family(assembly, s, family, dimension):
             return -1
-        return assemble(draft, dimension, ops, values)
+        if prior.ties > 0.0 and chance(s, prior.ties):
+            tie(assembly, s, 0.25)
+        return assemble(assembly, dimension, ops, values)
     scratch_ops = np.empty(64, np.int8)
     scratch_values = np.empty(64)
     n = 0
@@ -82,74 +93,97 @@ def draw_system(
     return n
 
 
+class Conditions(NamedTuple):
+    """How an example is observed, beside what it says of that itself."""
+
+    total: int  # points of all trajectories, before any are dropped unless their number is given
+    measurement: Measurement
+
+
 @compiled
-def draw_conditions(s: Stream, prior: Prior, points: int, example: Example) -> int:
-    """Noise, dropped points and number of trajectories of an example; returns its points before dropping."""
+def draw_conditions(s: Stream, request: Request, example: Example) -> Conditions:
+    """Noise, dropped points and number of trajectories of an example."""
+    prior = request.prior
     example.n_trajectories = 1 + pick(s, prior.trajectory_weights)
     example.sigma = 0.0 if chance(s, prior.clean_share) else SIGMA_MAX * uniform(s)
     example.rho = 0.0 if chance(s, prior.dense_share) else RHO_MAX * uniform(s)
-    return points if points > 0 else integer(s, prior.points_min, prior.points_max)
+    total = request.points
+    if total == 0:
+        total = integer(s, prior.points_min, prior.points_max)
+    if not prior.in_laboratory:
+        return Conditions(total, perfect())
+    if request.points == 0 and chance(s, prior.few_points):
+        total = integer(s, prior.points_min, FEW_POINTS)
+    kept = total if request.points > 0 else total - int(example.rho * total)
+    if kept < 2 * LEAST_POINTS:  # too few to drop any
+        example.rho = 0.0
+    while example.n_trajectories > 1 and kept < LEAST_POINTS * example.n_trajectories:
+        example.n_trajectories -= 1
+    if example.sigma == 0.0:
+        return Conditions(total, perfect())
+    return Conditions(total, draw_measurement(s, prior.laboratory))
 
 
 @compiled
 def observe_system(
-    s: Stream, prior: Prior, family: int, ops: Ops, values: Values, n: int, span: Floats, points: int,
-    total: int, layout: Layout, max_tokens: int, scratch: Scratch, example: Example,
+    s: Stream, request: Request, system: System, conditions: Conditions, span: Floats, scratch: Scratch,
+    example: Example,
 ) -> int:  # fmt: skip
     """Trajectories of a system, corrupted and scaled, and the target; ACCEPTED, or the reason to reject it.
 
     span: first and last time, of which the last may change.
     """
+    prior, given = request.prior, request.points > 0
     dimension, trajectories, rho = example.dimension, example.n_trajectories, example.rho
     example.n_points = 0
     for k in range(trajectories):
-        share = total // trajectories + (k < total % trajectories)
-        n_dense = points_before_dropping(share, rho) if points > 0 else share
-        kept = share if points > 0 else share - int(rho * share)
+        share = conditions.total // trajectories + (k < conditions.total % trajectories)
+        n_dense = points_before_dropping(share, rho) if given else share
+        kept = share if given else share - int(rho * share)
         t, x = scratch.times[:n_dense], scratch.dense[: n_dense * dimension].reshape(n_dense, dimension)
         t[:] = np.linspace(span[0], span[1], n_dense)
-        reason = draw_trajectory(s, prior, family, ops, values, n, t, k == 0, scratch.work, x)
+        reason = draw_trajectory(s, prior, system, t, k == 0, scratch.work, x)
         if reason != ACCEPTED:
             return reason
         span[1] = t[n_dense - 1]
-        noisy = scratch.noisy[: n_dense * dimension].reshape(n_dense, dimension)
-        observe(s, t, x, kept, k, prior.canonical_units, example, noisy, scratch.indices)
+        observe(s, prior, t, x, kept, k, example)
+    if prior.in_laboratory:
+        measure(s, conditions.measurement, example)
     factors = np.empty(dimension)
     rate = rescale(example, dimension, factors) if prior.canonical_units else 1.0
-    fits = write_target(prior, ops, values, n, factors, rate, layout, max_tokens, scratch.pools, example)
+    fits = write_target(request, system, factors, rate, scratch.pools, example)
     return ACCEPTED if fits else NO_TARGET
 
 
 @compiled
 def draw_new(
-    seed: int, index: int, dimension: int, prior: Prior, points: int, layout: Layout, max_tokens: int,
-    scratch: Scratch, found: Found, example: Example, counts: Ints,
+    request: Request, index: int, dimension: int, scratch: Scratch, found: Found, example: Example,
+    counts: Ints,
 ) -> bool:  # fmt: skip
     """An example of a system of its own, which is kept in `found`; False after very many tries.
 
     dimension: as the prior draws it for 0.
     """
+    prior = request.prior
     s = np.empty(4, np.uint64)
-    seed_stream(s, seed, index)
+    seed_stream(s, request.seed, index)
     example.index = index
     drawn = 1 + pick(s, prior.dimension_weights)
     dimension = dimension if dimension > 0 else drawn
     example.dimension = dimension
     family = pick(s, prior.family_weights)
-    total = draw_conditions(s, prior, points, example)
+    conditions = draw_conditions(s, request, example)
     for tries in range(1, MAX_TRIES + 1):
         if tries % FAMILY_PATIENCE == 0:
             family = pick(s, prior.family_weights)
-        n = draw_system(s, prior, family, dimension, scratch.drafts, found.ops, found.values)
+        n = draw_system(s, prior, family, dimension, scratch.assemblies, found.ops, found.values)
         found.span[0], found.span[1] = T_START, T_END
         if prior.varied_starts:
             found.span[0], found.span[1] = 0.0, 10.0 if chance(s, 0.4) else log_uniform(s, 1.0, 40.0)
         reason = NO_TARGET
         if n > 0:
-            reason = observe_system(
-                s, prior, family, found.ops, found.values, n, found.span, points, total, layout, max_tokens,
-                scratch, example,
-            )  # fmt: skip
+            system = System(found.ops, found.values, n, family)
+            reason = observe_system(s, request, system, conditions, found.span, scratch, example)
         counts[reason, dimension] += 1
         if reason == ACCEPTED:
             found.numbers[:] = (index // prior.siblings, n, dimension, family)
@@ -161,25 +195,22 @@ def draw_new(
 
 @compiled
 def draw_sibling(
-    seed: int, index: int, prior: Prior, points: int, layout: Layout, max_tokens: int, scratch: Scratch,
-    found: Found, example: Example, counts: Ints,
-) -> bool:  # fmt: skip
+    request: Request, index: int, scratch: Scratch, found: Found, example: Example, counts: Ints
+) -> bool:
     """Another example of the system in `found`, from elsewhere, under other conditions; False if it fails."""
     s = np.empty(4, np.uint64)
-    seed_stream(s, seed, index)
+    seed_stream(s, request.seed, index)
     _, n, dimension, family = found.numbers
     example.index = index
     example.dimension = dimension
     example.family = family
-    total = draw_conditions(s, prior, points, example)
+    conditions = draw_conditions(s, request, example)
+    system = System(found.ops, found.values, n, family)
     span = np.empty(2)
     for tries in range(1, SIBLING_PATIENCE + 1):
         span[0] = found.span[0]
         span[1] = found.span[0] + (found.span[1] - found.span[0]) * log_uniform(s, 0.7, 1.4)
-        reason = observe_system(
-            s, prior, family, found.ops, found.values, n, span, points, total, layout, max_tokens, scratch,
-            example,
-        )  # fmt: skip
+        reason = observe_system(s, request, system, conditions, span, scratch, example)
         counts[reason, dimension] += 1
         if reason == ACCEPTED:
             example.tries = tries
@@ -188,29 +219,36 @@ def draw_sibling(
 
 
 @compiled
+def _wipe(example: Example) -> None:
+    example.times[:] = 0.0
+    example.states[:] = 0.0
+    example.trajectory[:] = 0
+    example.starts[:] = 0.0
+    example.ops[:] = 0
+    example.values[:] = 0.0
+    example.tokens[:] = 0
+
+
+@compiled
 def draw_example(
-    seed: int, index: int, prior: Prior, points: int, layout: Layout, max_tokens: int, scratch: Scratch,
-    found: Found, other: Found, example: Example, counts: Ints,
-) -> bool:  # fmt: skip
+    request: Request, index: int, scratch: Scratch, found: Found, other: Found, example: Example, counts: Ints
+) -> bool:
     """Example number `index` of a seed; False if nothing was accepted after very many tries.
 
-    `points` observed points, or as the prior draws them for 0.  The first of every `prior.siblings` examples
-    has a new system (in `found`), the others observe it again; where that fails, they have one of their own
-    with as many variables.
+    The first of every `prior.siblings` examples has a new system (in `found`), the others observe it again;
+    where that fails, they have one of their own with as many variables.
     """
-    first = index - index % prior.siblings
+    siblings = request.prior.siblings
+    first = index - index % siblings
     if index == first:
-        return draw_new(seed, index, 0, prior, points, layout, max_tokens, scratch, found, example, counts)
-    if found.numbers[0] != index // prior.siblings and not draw_new(
-        seed, first, 0, prior, points, layout, max_tokens, scratch, found, example, np.zeros_like(counts)
-    ):
-        return False
-    if draw_sibling(seed, index, prior, points, layout, max_tokens, scratch, found, example, counts):
+        return draw_new(request, index, 0, scratch, found, example, counts)
+    if found.numbers[0] != index // siblings:
+        if not draw_new(request, first, 0, scratch, found, example, np.zeros_like(counts)):
+            return False
+        _wipe(example)  # nothing of the first example may stay
+    if draw_sibling(request, index, scratch, found, example, counts):
         return True
-    dimension = found.numbers[2]
-    drawn = draw_new(
-        seed, index, dimension, prior, points, layout, max_tokens, scratch, other, example, counts
-    )
+    drawn = draw_new(request, index, found.numbers[2], scratch, other, example, counts)
     example.tries += SIBLING_PATIENCE
     return drawn
 
@@ -222,23 +260,18 @@ def _nothing_found() -> Found:
 
 @compiled
 def _fill(
-    seed: int, indices: Ints, prior: Prior, points: int, layout: Layout, max_tokens: int, pools: Records,
-    drafts: Records, examples: Examples, counts: Ints,
-) -> bool:  # fmt: skip
+    request: Request, indices: Ints, pools: Records, assemblies: Records, examples: Examples, counts: Ints
+) -> bool:
     scratch = Scratch(
         np.empty(MAX_DENSE),
         np.empty(MAX_DENSE * MAX_DIMENSION),
-        np.empty(MAX_DENSE * MAX_DIMENSION),
-        np.empty(MAX_DENSE, np.int64),
         workspace(MAX_RAW, MAX_DIMENSION),
         pools,
-        drafts,
+        assemblies,
     )
     found, other = _nothing_found(), _nothing_found()
     for i in range(len(examples)):
-        if not draw_example(
-            seed, indices[i], prior, points, layout, max_tokens, scratch, found, other, examples[i], counts
-        ):
+        if not draw_example(request, indices[i], scratch, found, other, examples[i], counts):
             return False
     return True
 
@@ -255,9 +288,8 @@ def fill(
         raise SettingsError(f"points is {2 * MAX_TRAJECTORIES} to {MAX_POINTS}, or 0 for any, got {points}")
     if indices is None:
         indices = np.arange(first, first + len(examples))
-    complete = _fill(
-        seed, indices, prior, points, layout, max_tokens, make_pool(), make_draft(), examples, counts
-    )
+    request = Request(seed, prior, points, layout, max_tokens)
+    complete = _fill(request, indices, make_pool(), make_assembly(), examples, counts)
     if not complete:
         raise SettingsError(
             f"of {MAX_TRIES:,} systems drawn none passed the filters of this prior with targets of at most "

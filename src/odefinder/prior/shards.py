@@ -1,9 +1,10 @@
 """Examples on disk: one Parquet file with a row an example, every list trimmed to its real length.
 
-    index, dimension, n_trajectories, tries, sigma, rho    numbers
+    index, dimension, n_trajectories, tries         numbers
+    sigma, additive, step, outliers, missing, rho   how it was measured (see `examples.py`)
     family                                          text
     times, trajectory     (points,)                 time of each observed point, number of its trajectory
-    states                (points, dimension)       list of points, each a list of its variables
+    states                (points, dimension)       list of points, each a list of its variables; NaN: missing
     starts                (trajectories, dimension) clean states at each trajectory's first observed time
     ops, values           (nodes,)                  the system as a prefix program (see `program.py`)
     tokens                (length,)                 the same as target ids of the manifest's vocabulary
@@ -34,7 +35,8 @@ from odefinder.prior.statistics import Statistics
 if TYPE_CHECKING:
     import pyarrow
 
-_NUMBERS = ("index", "dimension", "n_trajectories", "tries", "sigma", "rho")
+_MEASURED = ("sigma", "additive", "step", "outliers", "missing", "rho")
+_NUMBERS = ("index", "dimension", "n_trajectories", "tries", *_MEASURED)
 # List columns: the field, the field with its length, and the longest there can be.
 _LISTS = (
     ("times", "n_points", MAX_POINTS),

@@ -67,6 +67,10 @@ class Run:
         """weights: a file whose weights a new run begins with, in place of random ones."""
         if folder.exists() and not folder.is_dir():
             raise SettingsError(f"{folder} is a file; give --out a folder for the run")
+        if resume and weights is not None:
+            raise SettingsError(
+                "--resume goes on with the weights of the run, --weights begins a new one; give one of them"
+            )
         self.folder = folder
         self.settings = settings
         self.processes = Processes()

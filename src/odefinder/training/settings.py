@@ -18,7 +18,7 @@ class TrainingSettings:
     network: str = "default"
     prior: str = "default"
     seed: int = 1
-    points: tuple[int, ...] = (40, 100, 160)
+    points: tuple[int, ...] = (12, 32, 75, 150)
     lengths: tuple[int, ...] = (32, 64, 112, 200)
     batch_tokens: int = 120_000  # points + target tokens of a batch
     reserve: int = 6  # batches of every shape among which examples are shuffled
@@ -34,6 +34,10 @@ class TrainingSettings:
     def __post_init__(self) -> None:
         if not self.points or not self.lengths or list(self.lengths) != sorted(self.lengths):
             raise SettingsError("points and lengths must not be empty, lengths in increasing order")
+        if not 0.0 < self.learning_rate < 1.0:
+            raise SettingsError(f"the learning rate is between 0 and 1, not {self.learning_rate:g}")
+        if not (0.0 <= self.warmup <= 1.0 and 0.0 <= self.decay <= 1.0):
+            raise SettingsError("warmup and decay are shares of the plan, from 0 to 1")
 
     def batch_size(self, points: int, length: int) -> int:
         """Examples of a batch of this shape, a multiple of 8."""

@@ -11,7 +11,7 @@ from odefinder.data.units import T_END, T_START
 from odefinder.errors import SettingsError
 from odefinder.expressions.canonical import skeleton
 from odefinder.expressions.form import Form
-from odefinder.expressions.program import Program, check_system, concatenate
+from odefinder.expressions.program import CONST, Program, check_system, concatenate
 from odefinder.inference.propose import decode as decoding
 from odefinder.inference.propose.decode import (
     DECODING_PRESETS,
@@ -23,6 +23,7 @@ from odefinder.inference.propose.decode import (
     network_points,
     program_log_probabilities,
     sample,
+    token_log_probabilities,
 )
 from odefinder.language.number_words import PAD, number_ids
 from odefinder.language.tokens import EOS, Vocabulary
@@ -282,3 +283,18 @@ def test_proposals_are_distinct_by_structure() -> None:
 
 def test_no_valid_candidate_at_all() -> None:
     assert distinct_proposals(encoded([words("inv 0")]), np.array([-1.0]), COARSE) == []
+
+
+def test_tokens_add_up_and_kinds_are_likelier_than_numbers(runtime: Runtime) -> None:
+    dimensions = [1, 3]
+    ids, chances = draw(runtime, dimensions)
+    memory = runtime.encode(*arrays(dimensions))
+    tokens, kinds = token_log_probabilities(runtime, memory, dimensions, ids.astype(np.int64))
+    np.testing.assert_allclose(tokens.sum(axis=-1), chances, rtol=1e-4, atol=1e-4)
+    begins = (COARSE.token_opcode == CONST) & (COARSE.token_slot <= 0)
+    constant = begins[ids]
+    assert constant.any()
+    assert (kinds[constant] >= tokens[constant]).all()
+    assert (kinds[constant] <= 1e-9).all()
+    assert (kinds[~constant] == tokens[~constant]).all()
+    assert (tokens[ids == PAD] == 0.0).all()

@@ -23,7 +23,7 @@ from numpy.typing import ArrayLike, NDArray
 from odefinder.data.observations import Observations
 from odefinder.errors import ExpressionError, SettingsError
 from odefinder.expressions.form import Form
-from odefinder.expressions.program import Program
+from odefinder.expressions.program import CONST, Program
 from odefinder.language.grammar import Grammar
 from odefinder.language.number_words import PAD, number_ids
 from odefinder.language.tokens import BOS, EOS, Vocabulary
@@ -143,7 +143,22 @@ def log_probabilities(
 
     It is -inf for what the grammar of the dimensions (B,) does not allow.
     """
-    batch, samples, length = targets.shape
+    return token_log_probabilities(runtime, memory, dimensions, targets, how, operators)[0].sum(axis=-1)
+
+
+def token_log_probabilities(
+    runtime: Runtime,
+    memory: Any,
+    dimensions: ArrayLike,
+    targets: NDArray[np.integer],
+    how: Decoding | None = None,
+    operators: Operators = None,
+) -> tuple[Floats, Floats]:
+    """The same for every token (B, S, L), and how likely its kind was: any constant, for one that begins.
+
+    For other tokens both are the same; padding has 0.
+    """
+    samples, length = targets.shape[1:]
     grammar = grammar_of(runtime.settings, how or Decoding(), operators)
     state = grammar.start(np.repeat(np.asarray(dimensions), samples))
     if length > grammar.max_length:
@@ -151,7 +166,9 @@ def log_probabilities(
     ids = targets.reshape(-1, length).astype(np.int64)
     inputs = np.concatenate((np.full_like(ids[:, :1], BOS), ids[:, :-1]), axis=1)
     logits = runtime.logits(memory, inputs)
-    total = np.zeros(len(ids))
+    tokens, kinds = np.zeros(ids.shape), np.zeros(ids.shape)
+    vocabulary = Vocabulary.preset(runtime.settings.vocabulary)
+    constant = (vocabulary.token_opcode == CONST) & (vocabulary.token_slot <= 0)  # words that begin one
     possible = np.ones(len(ids), dtype=np.bool_)
     every = np.arange(len(ids))
     for position in range(length):
@@ -160,9 +177,16 @@ def log_probabilities(
         possible &= allowed[every, ids[:, position]]
         highest = masked.max(axis=1)
         normaliser = highest + np.log(np.exp(masked - highest[:, None]).sum(axis=1))
-        total += np.where(possible, masked[every, ids[:, position]] - normaliser, -np.inf)
-        state = grammar.advance(state, ids[:, position])
-    return np.where(possible & state.finished, total, -np.inf).reshape(batch, samples)
+        chosen = ids[:, position]
+        tokens[:, position] = np.where(possible, masked[every, chosen] - normaliser, -np.inf)
+        any_constant = np.exp(masked[:, constant] - highest[:, None]).sum(axis=1)
+        with np.errstate(divide="ignore"):
+            kind = highest + np.log(any_constant) - normaliser
+        kinds[:, position] = np.where(constant[chosen] & possible, kind, tokens[:, position])
+        state = grammar.advance(state, chosen)
+    wrong = ~(possible & state.finished)
+    tokens[wrong], kinds[wrong] = -np.inf, -np.inf
+    return tokens.reshape(targets.shape), kinds.reshape(targets.shape)
 
 
 # ---------------------------------------------------------------- systems

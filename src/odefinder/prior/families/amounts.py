@@ -1,6 +1,6 @@
 """Amounts: species that react, populations that interact, genes that regulate, things that grow.
 
-Each function adds a random member of its class to an empty draft (compiled).
+Each function adds a random member of its class to an empty assembly (compiled).
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from odefinder.compiling.jit import compiled
 from odefinder.expressions.program import CONST, EXP, LOG, MUL, POW, SQUARE, VAR
 from odefinder.numerics.randomness import Stream, chance, integer, uniform
 from odefinder.prior.assembly import (
-    Draft,
+    Assembly,
     add,
     begin_term,
     emit,
@@ -34,7 +34,7 @@ from odefinder.prior.features import (
 
 
 @compiled
-def reactions(d: Draft, s: Stream, dimension: int) -> None:
+def reactions(d: Assembly, s: Stream, dimension: int) -> None:
     """Mass action: one flux leaves its reactants and enters its products."""
     powers = np.zeros(dimension, np.int64)
     for r in range(dimension + integer(s, 0, dimension)):
@@ -58,7 +58,7 @@ def reactions(d: Draft, s: Stream, dimension: int) -> None:
 
 
 @compiled
-def interactions(d: Draft, s: Stream, dimension: int) -> None:
+def interactions(d: Assembly, s: Stream, dimension: int) -> None:
     """Lotka-Volterra-like: every variable times an affine form of all, some products saturating."""
     powers = np.zeros(dimension, np.int64)
     for i in range(dimension):
@@ -85,7 +85,7 @@ def interactions(d: Draft, s: Stream, dimension: int) -> None:
 
 
 @compiled
-def regulation(d: Draft, s: Stream, dimension: int) -> None:
+def regulation(d: Assembly, s: Stream, dimension: int) -> None:
     """Production regulated by Hill terms against linear decay, as in gene networks."""
     for i in range(dimension):
         add(d, i, -constant(s), variable_term(d, i))
@@ -107,7 +107,7 @@ def regulation(d: Draft, s: Stream, dimension: int) -> None:
 
 
 @compiled
-def growth(d: Draft, s: Stream, dimension: int) -> None:
+def growth(d: Assembly, s: Stream, dimension: int) -> None:
     """Every variable grows or decays by a law of its own; others may enter as factors."""
     powers = np.zeros(dimension, np.int64)
     for i in range(dimension):
@@ -158,7 +158,7 @@ def growth(d: Draft, s: Stream, dimension: int) -> None:
 
 
 @compiled
-def fluxes(d: Draft, s: Stream, dimension: int) -> None:
+def fluxes(d: Assembly, s: Stream, dimension: int) -> None:
     """A few nonlinear terms, each shared by several equations, besides supply and decay."""
     powers = np.zeros(dimension, np.int64)
     for i in range(dimension):

@@ -1,6 +1,6 @@
 """Plain flows: linear and polynomial systems, and networks of sigmoids.
 
-Each function adds a random member of its class to an empty draft (compiled).
+Each function adds a random member of its class to an empty assembly (compiled).
 """
 
 from __future__ import annotations
@@ -9,12 +9,12 @@ import numpy as np
 
 from odefinder.compiling.jit import compiled
 from odefinder.numerics.randomness import Stream, chance, integer
-from odefinder.prior.assembly import Draft, add, begin_term, monomial, variable_term
+from odefinder.prior.assembly import Assembly, add, begin_term, monomial, variable_term
 from odefinder.prior.features import constant, nonlinearity, other_variable, random_powers, sigmoid, signed
 
 
 @compiled
-def linear(d: Draft, s: Stream, dimension: int) -> None:
+def linear(d: Assembly, s: Stream, dimension: int) -> None:
     """A sparse linear system with a few nonlinear terms."""
     density = min(1.0, 1.8 / dimension)
     for i in range(dimension):
@@ -36,7 +36,7 @@ def linear(d: Draft, s: Stream, dimension: int) -> None:
 
 
 @compiled
-def neural(d: Draft, s: Stream, dimension: int) -> None:
+def neural(d: Assembly, s: Stream, dimension: int) -> None:
     """Rate networks: decay against sigmoids of affine forms; some variables only follow another."""
     for i in range(dimension):
         decay = 1.0 if chance(s, 0.5) else constant(s)
@@ -52,7 +52,7 @@ def neural(d: Draft, s: Stream, dimension: int) -> None:
 
 
 @compiled
-def polynomials(d: Draft, s: Stream, dimension: int) -> None:
+def polynomials(d: Assembly, s: Stream, dimension: int) -> None:
     """Sparse polynomials, mostly of low degree."""
     powers = np.zeros(dimension, np.int64)
     for i in range(dimension):
@@ -68,7 +68,7 @@ def polynomials(d: Draft, s: Stream, dimension: int) -> None:
 
 
 @compiled
-def quadratic(d: Draft, s: Stream, dimension: int) -> None:
+def quadratic(d: Assembly, s: Stream, dimension: int) -> None:
     """Sparse linear flows with one or two products of variables: the home of chaos."""
     powers = np.zeros(dimension, np.int64)
     for i in range(dimension):

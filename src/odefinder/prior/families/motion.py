@@ -1,6 +1,6 @@
 """Motion: bodies under forces, flows of a potential, coupled phases, driven angles.
 
-Each function adds a random member of its class to an empty draft (compiled).
+Each function adds a random member of its class to an empty assembly (compiled).
 """
 
 from __future__ import annotations
@@ -10,12 +10,12 @@ import numpy as np
 from odefinder.compiling.jit import compiled
 from odefinder.expressions.program import ABS, ADD, COS, CUBE, MUL, SIN, SQUARE, VAR
 from odefinder.numerics.randomness import Stream, chance, integer, uniform
-from odefinder.prior.assembly import Draft, add, begin_term, emit, emit_scaled, monomial, variable_term
+from odefinder.prior.assembly import Assembly, add, begin_term, emit, emit_scaled, monomial, variable_term
 from odefinder.prior.features import constant, nonlinearity, other_variable, signed, wave
 
 
 @compiled
-def _restoring_force(d: Draft, s: Stream, x: int, v: int) -> None:
+def _restoring_force(d: Assembly, s: Stream, x: int, v: int) -> None:
     """Force of position alone, added to the equation of the velocity v."""
     kind = uniform(s)
     if kind < 0.45:
@@ -44,7 +44,7 @@ def _restoring_force(d: Draft, s: Stream, x: int, v: int) -> None:
 
 
 @compiled
-def _damping(d: Draft, s: Stream, x: int, v: int) -> None:
+def _damping(d: Assembly, s: Stream, x: int, v: int) -> None:
     """Friction or its opposite, added to the equation of the velocity v."""
     kind = uniform(s)
     if kind < 0.3:
@@ -77,7 +77,7 @@ def _damping(d: Draft, s: Stream, x: int, v: int) -> None:
 
 
 @compiled
-def mechanics(d: Draft, s: Stream, dimension: int) -> None:
+def mechanics(d: Assembly, s: Stream, dimension: int) -> None:
     """Second-order systems, x' = v and v' = f(x, v), coupled; an odd variable is driven by the others."""
     bodies = max(1, dimension // 2)
     side_by_side = chance(s, 0.6)
@@ -118,7 +118,7 @@ def mechanics(d: Draft, s: Stream, dimension: int) -> None:
 
 
 @compiled
-def _add_slope(d: Draft, i: int, coefficient: float, term: int, hamiltonian: bool) -> None:
+def _add_slope(d: Assembly, i: int, coefficient: float, term: int, hamiltonian: bool) -> None:
     """dV/dx_i where it belongs: its own equation, or with the right sign that of its partner."""
     if not hamiltonian:
         add(d, i, coefficient, term)
@@ -129,7 +129,7 @@ def _add_slope(d: Draft, i: int, coefficient: float, term: int, hamiltonian: boo
 
 
 @compiled
-def potentials(d: Draft, s: Stream, dimension: int) -> None:
+def potentials(d: Assembly, s: Stream, dimension: int) -> None:
     """Gradient flows x' = -grad V, or Hamiltonian ones in pairs of variables; V of monomials and cosines."""
     hamiltonian = dimension % 2 == 0 and chance(s, 0.5)
     powers = np.zeros(dimension, np.int64)
@@ -167,7 +167,7 @@ def potentials(d: Draft, s: Stream, dimension: int) -> None:
 
 
 @compiled
-def phases(d: Draft, s: Stream, dimension: int) -> None:
+def phases(d: Assembly, s: Stream, dimension: int) -> None:
     """Coupled oscillators: a frequency and sines of differences."""
     common = constant(s)
     alike = chance(s, 0.5)
@@ -190,7 +190,7 @@ def phases(d: Draft, s: Stream, dimension: int) -> None:
 
 
 @compiled
-def waves(d: Draft, s: Stream, dimension: int) -> None:
+def waves(d: Assembly, s: Stream, dimension: int) -> None:
     """Angles that drive each other through sines, cosines and their products."""
     for i in range(dimension):
         for _ in range(integer(s, 1, 2)):
