@@ -20,7 +20,9 @@ def generate(
     out: Annotated[Path, typer.Option(help="Folder for the shards; the same command resumes in it.")],
     count: Annotated[int, typer.Option(help="Number of examples.")],
     seed: Annotated[int, typer.Option(help="The same seed gives the same data.")] = 0,
-    preset: Annotated[str, typer.Option(help="The prior: default, or paper.")] = "default",
+    preset: Annotated[
+        str, typer.Option(help="The prior: default, plain (that of version 0.1) or paper.")
+    ] = "default",
     vocabulary: Annotated[
         str, typer.Option(help="How targets spell constants: coarse, fine or paper.")
     ] = "coarse",
