@@ -9,14 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from odefinder.compiling.jit import compiled
-from odefinder.expressions.program import ADD, CONST, COS, CUBE, INV, MUL, POW, SIN, SQRT, SQUARE, VAR
+from odefinder.expressions.program import ADD, CONST, INV, MUL, POW, SQRT, SQUARE, VAR
 from odefinder.numerics.randomness import Stream, chance, integer, uniform
 from odefinder.prior.assembly import (
     Assembly,
     add,
     begin_term,
     emit,
-    monomial,
     variable_term,
 )
 from odefinder.prior.features import constant, other_variable, signed
@@ -93,9 +92,6 @@ def plane(d: Assembly, s: Stream, dimension: int) -> None:
 
     What is left over turns or decays beside it.
     """
-    if dimension in (2, 3) and chance(s, 0.15):
-        _amplitude_and_phase(d, s, dimension)
-        return
     moving = dimension >= 4
     axes = min(dimension, 2)
     if dimension in (3, 6) and chance(s, 0.5):
@@ -147,46 +143,6 @@ def plane(d: Assembly, s: Stream, dimension: int) -> None:
             emit(d, VAR, i)
             emit(d, VAR, j)
             add(d, v[integer(s, 0, axes - 1)], signed(s), term)
-
-
-@compiled
-def _amplitude_and_phase(d: Assembly, s: Stream, dimension: int) -> None:
-    """The same in polar coordinates, driven: a radius, an angle, perhaps a variable that feeds them."""
-    add(d, 0, signed(s), variable_term(d, 0))
-    if chance(s, 0.7):
-        term = begin_term(d)
-        emit(d, CUBE, 0.0)
-        emit(d, VAR, 0)
-        add(d, 0, -constant(s), term)
-    add(d, 1, signed(s), begin_term(d))
-    if chance(s, 0.4):
-        term = begin_term(d)
-        emit(d, SQUARE, 0.0)
-        emit(d, VAR, 0)
-        add(d, 1, signed(s), term)
-    if chance(s, 0.7):  # a force along one direction
-        force = constant(s)
-        term = begin_term(d)
-        emit(d, COS, 0.0)
-        emit(d, VAR, 1)
-        add(d, 0, force, term)
-        term = begin_term(d)
-        emit(d, MUL, 0.0)
-        emit(d, SIN, 0.0)
-        emit(d, VAR, 1)
-        emit(d, INV, 0.0)
-        emit(d, VAR, 0)
-        add(d, 1, -force, term)
-    if dimension == 3:
-        add(d, 2, -constant(s), variable_term(d, 2))
-        add(d, 2, signed(s), begin_term(d) if chance(s, 0.5) else variable_term(d, 0))
-        powers = np.array([1, 0, 1])
-        add(d, 0, signed(s), monomial(d, powers))
-        if chance(s, 0.5):
-            powers[0] = 2
-            add(d, 2, -constant(s), monomial(d, powers))
-        if chance(s, 0.3):
-            add(d, 1, signed(s), variable_term(d, 2))
 
 
 @compiled
