@@ -1,0 +1,93 @@
+"""Helpers of compiled functions: typed and translated once, optimised only inside the entries that call them.
+
+Numba optimises every function twice over: alone, with all that it calls, and again inside each caller.  Where
+fifty functions build upon each other, as in the canonical form, the same code is optimised dozens of times.
+Here a function that is called from compiled code is kept as raw LLVM code; the entry (the function that
+Python calls) links all of them together and optimises the whole once, as a C compiler does with a file.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from numba._dynfunc import make_function
+from numba.core.codegen import JITCodeLibrary
+from numba.core.compiler import CompilerBase, DefaultPassBuilder
+from numba.core.compiler_machinery import register_pass
+from numba.core.typed_passes import NativeLowering
+
+
+class HelperLibrary(JITCodeLibrary):  # type: ignore[misc]
+    """Raw code of one function, to be linked into entries; it cannot run on its own."""
+
+    def _optimize_functions(self, ll_module: Any) -> None:
+        ll_module.data_layout = self._codegen._data_layout
+
+    def finalize(self) -> None:
+        self._finalized = True
+
+
+class EntryLibrary(JITCodeLibrary):  # type: ignore[misc]
+    """A function that Python calls, with all its helpers."""
+
+    def finalize(self) -> None:
+        todo, found = list(reversed(self._linking_libraries)), dict[Any, None]()
+        while todo:
+            library = todo.pop()
+            if library not in found:
+                found[library] = None
+                if isinstance(library, HelperLibrary):
+                    todo.extend(library._linking_libraries)
+        self._linking_libraries = list(found)
+        super().finalize()
+
+
+@register_pass(mutates_CFG=True, analysis_only=False)
+class HelperLowering(NativeLowering):  # type: ignore[misc]
+    """Writes a function to a library of raw code."""
+
+    _name = "odefinder_helper_lowering"
+
+    def run_pass(self, state: Any) -> bool:
+        state.library = HelperLibrary(state.targetctx.codegen(), state.func_id.func_qualname)
+        state.flags.no_compile = True
+        changed = super().run_pass(state)
+        fndesc, env = state.cr.fndesc, state.cr.env
+        # Nobody calls this function: it is the name under which callers find the library.
+        key = make_function(fndesc.lookup_module(), fndesc.qualname.split(".")[-1], "", 0, env, (state.library,))
+        state.targetctx.insert_user_function(key, fndesc, [state.library])
+        state.cr = state.cr._replace(cfunc=key)
+        return bool(changed)
+
+
+@register_pass(mutates_CFG=True, analysis_only=False)
+class EntryLowering(NativeLowering):  # type: ignore[misc]
+    """Writes a function to a library that collects its helpers."""
+
+    _name = "odefinder_entry_lowering"
+
+    def run_pass(self, state: Any) -> bool:
+        state.library = EntryLibrary(state.targetctx.codegen(), state.func_id.func_qualname)
+        state.library.enable_object_caching()
+        return bool(super().run_pass(state))
+
+
+class HelperCompiler(CompilerBase):  # type: ignore[misc]
+    """Numba's passes, with the lowering of a helper."""
+
+    def define_pipelines(self) -> list[Any]:
+        return [_pipeline(self.state, HelperLowering)]
+
+
+class EntryCompiler(CompilerBase):  # type: ignore[misc]
+    """Numba's passes, with the lowering of an entry."""
+
+    def define_pipelines(self) -> list[Any]:
+        return [_pipeline(self.state, EntryLowering)]
+
+
+def _pipeline(state: Any, lowering: type) -> Any:
+    manager = DefaultPassBuilder.define_nopython_pipeline(state)
+    manager.passes = [(lowering if one is NativeLowering else one, text) for one, text in manager.passes]
+    manager.finalize()
+    return manager
