@@ -20,9 +20,6 @@ from numba.core.typed_passes import NativeLowering
 class HelperLibrary(JITCodeLibrary):  # type: ignore[misc]
     """Raw code of one function, to be linked into entries; it cannot run on its own."""
 
-    def _optimize_functions(self, ll_module: Any) -> None:
-        ll_module.data_layout = self._codegen._data_layout
-
     def finalize(self) -> None:
         self._finalized = True
 
@@ -54,7 +51,9 @@ class HelperLowering(NativeLowering):  # type: ignore[misc]
         changed = super().run_pass(state)
         fndesc, env = state.cr.fndesc, state.cr.env
         # Nobody calls this function: it is the name under which callers find the library.
-        key = make_function(fndesc.lookup_module(), fndesc.qualname.split(".")[-1], "", 0, env, (state.library,))
+        key = make_function(
+            fndesc.lookup_module(), fndesc.qualname.split(".")[-1], "", 0, env, (state.library,)
+        )
         state.targetctx.insert_user_function(key, fndesc, [state.library])
         state.cr = state.cr._replace(cfunc=key)
         return bool(changed)

@@ -25,9 +25,9 @@ from odefinder.inference.choose.criterion import relative_weights, runs_away
 from odefinder.inference.choose.search import Found, Search, SearchSettings
 from odefinder.inference.fit.refine import Fit
 from odefinder.inference.fit.rounding import round_constants
-from odefinder.inference.fit.states import StateEstimate, estimate_states
+from odefinder.inference.fit.states import estimate_states
 from odefinder.inference.propose.decode import Candidate, Decoding, Reading, decode, program_log_probabilities
-from odefinder.language.tokens import Vocabulary
+from odefinder.inference.warmup import prepare
 from odefinder.limits.deadline import Deadline
 from odefinder.limits.interrupt import Interrupt
 from odefinder.limits.sizes import MAX_DIMENSION
@@ -43,7 +43,7 @@ ROUNDED = 5  # systems of a result whose constants are rounded
 ALIKE = 0.1  # weight, relative to the best, from which another system explains the data as well
 POOR, GOOD = 0.5, 0.95  # R2 below which a note says so; above which none asks for more
 UNEXPLAINED = 20.0  # times the variance of the noise is left: the system misses what the data show clearly
-PREPARING = "preparing (the first run on a machine compiles, about a minute)"
+PREPARING = "preparing"
 DECODING, SEARCHING = "the network proposes systems", "searching"
 CUT_SHORT = "The network was interrupted: it proposed fewer systems than it would have."
 
@@ -100,7 +100,7 @@ def _found(dataset: Dataset, how: Finding, report: Callable[[str], None]) -> Out
     dataset, notes = _thinned(dataset)
     use_network = how.network and dataset.dimension <= MAX_DIMENSION
     runtime = _runtime(how.weights, how.runtime, how.threads) if use_network else None
-    prepare()
+    prepare(report)
     deadline = Deadline(how.time_budget)
     scaling = dataset.scaling()
     data = dataset.observations(scaling)
@@ -307,27 +307,3 @@ def _runtime(weights: Path | None, kind: Kind, threads: int) -> Runtime:
 def _blas() -> ThreadpoolController:
     """What limits the threads of NumPy's and SciPy's linear algebra; it looks for their libraries once."""
     return ThreadpoolController()
-
-
-@cache
-def prepare() -> None:
-    """Run every compiled function once on tiny data, so that compilation does not eat the time budget."""
-    times = np.linspace(1.0, 10.0, 12)
-    clean = np.stack([np.exp(-times / 4.0), 0.2 + np.exp(-times / 9.0)], axis=1)
-    rough = clean + 0.1 * np.cos(np.arange(24.0) ** 2).reshape(12, 2)
-    words = Vocabulary.preset("coarse")
-    settings = SearchSettings(rounds=1, equations=2, combined=2)
-    for noisy, states in ((False, clean), (True, rough)):
-        dataset = Dataset((times,), (states,), ("x", "y"))
-        scaling = dataset.scaling()
-        data = dataset.observations(scaling)
-        estimate: StateEstimate = estimate_states(data, noisy=noisy)
-        search = Search(
-            data,
-            estimate,
-            settings,
-            judge=lambda programs: np.array([-float(len(words.encode(one))) for one in programs]),
-        )
-        search.run([])
-        original = Observations.joined(dataset.times, dataset.states)
-        _remarks(_explanations(search, dataset.variables, scaling, original), original, estimate.noise)
