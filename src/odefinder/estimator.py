@@ -81,6 +81,7 @@ class ODEFormer(Parameters):
     system_: ODESystem
     starts_: Floats
     chosen_: int
+    error_: Exception  # of a fit that failed in `fit_many`
 
     def __init__(
         self,

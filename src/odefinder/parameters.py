@@ -67,7 +67,7 @@ def not_fitted_error() -> type[OdefinderError]:
     """The error of a result that is asked for before there is one: ours and scikit-learn's."""
     from sklearn import exceptions
 
-    class NotFittedError(OdefinderError, exceptions.NotFittedError):  # type: ignore[misc]
+    class NotFittedError(OdefinderError, exceptions.NotFittedError):
         """A result that is asked for before there is one."""
 
     NotFittedError.__module__ = "odefinder.estimator"

@@ -64,8 +64,8 @@ def _root() -> Path:
         if _can_be_written(folder):
             return folder
     warnings.warn(
-        f"{chosen or usual[1]} cannot be written, so what is compiled now is lost at the end of this process; "
-        f"name a folder that can be written in the environment variable {VARIABLE}",
+        f"{chosen or usual[1]} cannot be written: what is compiled now is lost when this process ends; name "
+        f"a folder that can be written in the environment variable {VARIABLE}",
         stacklevel=2,
     )
     folder = Path(tempfile.mkdtemp(prefix="odefinder-"))

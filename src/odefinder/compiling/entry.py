@@ -5,9 +5,9 @@ The entry is kept in the cache on disk; helpers are not, as their code is part o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from types import CodeType
-from typing import Any
+from typing import Any, cast
 
 import numba
 from numba.core import types
@@ -20,7 +20,11 @@ _config: Any = numba.config  # its attributes are made at run time
 NO_WRAPPERS = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}  # which only Python would need
 
 
-class Entry(CPUDispatcher):  # type: ignore[misc]
+class Helper(CPUDispatcher):
+    """A compiled function, as other compiled functions see it."""
+
+
+class Entry(CPUDispatcher):
     """A compiled function, as Python sees it."""
 
     def __init__(
@@ -32,7 +36,7 @@ class Entry(CPUDispatcher):  # type: ignore[misc]
     ):
         options = targetoptions or {}
         super().__init__(py_func, locals, options, pipeline_class)
-        self.helper = CPUDispatcher(py_func, locals, options | NO_WRAPPERS, HelperCompiler)
+        self.helper = Helper(py_func, locals, options | NO_WRAPPERS, HelperCompiler)
         self.cached = False
 
     def compile(self, sig: Any) -> Any:
@@ -40,7 +44,7 @@ class Entry(CPUDispatcher):  # type: ignore[misc]
         self._use_cache()
         return super().compile(sig)
 
-    def get_call_template(self, args: Sequence[Any], kws: Mapping[str, Any]) -> Any:
+    def get_call_template(self, args: Any, kws: Any) -> Any:
         """For a call from compiled code."""
         return self.helper.get_call_template(
             [_plain(one) for one in args], {name: _plain(one) for name, one in kws.items()}
@@ -53,8 +57,9 @@ class Entry(CPUDispatcher):  # type: ignore[misc]
     def is_kept(self) -> bool:
         """Whether the cache holds this function, compiled for this processor."""
         self._use_cache()
-        processor = self.targetctx.codegen().magic_tuple()
-        return any(key[1] == processor for key in self._cache._cache_file._load_index())
+        context, files = cast(Any, self.targetctx), cast(Any, self)._cache._cache_file
+        processor = context.codegen().magic_tuple()
+        return any(key[1] == processor for key in files._load_index())
 
     def needed(self) -> set[Entry]:
         """This function and all compiled functions that it calls, directly or not."""
@@ -91,4 +96,4 @@ def _names(code: CodeType) -> set[str]:
 def _plain(kind: Any) -> Any:
     """The type an argument is passed as: there is not one helper for each literal and width of integers."""
     kind = types.unliteral(kind)
-    return types.int64 if isinstance(kind, types.Integer) and kind.signed else kind
+    return types.int64 if isinstance(kind, types.Integer) and cast(Any, kind).signed else kind

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from llvmlite.binding import parse_assembly  # type: ignore[import-untyped]
 from numba._dynfunc import make_function
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import CompilerBase, DefaultPassBuilder
@@ -17,14 +18,14 @@ from numba.core.compiler_machinery import register_pass
 from numba.core.typed_passes import NativeLowering
 
 
-class HelperLibrary(JITCodeLibrary):  # type: ignore[misc]
+class HelperLibrary(JITCodeLibrary):
     """Raw code of one function, to be linked into entries; it cannot run on its own."""
 
     def finalize(self) -> None:
         self._finalized = True
 
 
-class EntryLibrary(JITCodeLibrary):  # type: ignore[misc]
+class EntryLibrary(JITCodeLibrary):
     """A function that Python calls, with all its helpers."""
 
     def finalize(self) -> None:
@@ -38,9 +39,19 @@ class EntryLibrary(JITCodeLibrary):  # type: ignore[misc]
         self._linking_libraries = list(found)
         super().finalize()
 
+    def serialize_using_object_code(self) -> tuple[str, str, tuple[bytes, bytes]]:
+        """As numba does, but with only the names of the functions where it keeps their code, too.
+
+        Nothing links an entry, and the code would have to be read in every process.
+        """
+        self._ensure_finalized()
+        names = [function.name for function in self.get_defined_functions()]
+        stubs = "\n".join(f'define void @"{name}"() {{ unreachable }}' for name in names)
+        return self.name, "object", (self._get_compiled_object(), parse_assembly(stubs).as_bitcode())
+
 
 @register_pass(mutates_CFG=True, analysis_only=False)
-class HelperLowering(NativeLowering):  # type: ignore[misc]
+class HelperLowering(NativeLowering):
     """Writes a function to a library of raw code."""
 
     _name = "odefinder_helper_lowering"
@@ -60,7 +71,7 @@ class HelperLowering(NativeLowering):  # type: ignore[misc]
 
 
 @register_pass(mutates_CFG=True, analysis_only=False)
-class EntryLowering(NativeLowering):  # type: ignore[misc]
+class EntryLowering(NativeLowering):
     """Writes a function to a library that collects its helpers."""
 
     _name = "odefinder_entry_lowering"
@@ -71,14 +82,14 @@ class EntryLowering(NativeLowering):  # type: ignore[misc]
         return bool(super().run_pass(state))
 
 
-class HelperCompiler(CompilerBase):  # type: ignore[misc]
+class HelperCompiler(CompilerBase):
     """Numba's passes, with the lowering of a helper."""
 
     def define_pipelines(self) -> list[Any]:
         return [_pipeline(self.state, HelperLowering)]
 
 
-class EntryCompiler(CompilerBase):  # type: ignore[misc]
+class EntryCompiler(CompilerBase):
     """Numba's passes, with the lowering of an entry."""
 
     def define_pipelines(self) -> list[Any]:

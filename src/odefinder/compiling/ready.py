@@ -1,4 +1,4 @@
-"""Compiled functions made ready for use: from the cache, or compiled in several processes at once.
+"""What the cache of compiled functions lacks: counted, and compiled in several processes at once.
 
 Run as a module it is one of these processes: `python -m odefinder.compiling.ready package.module:function`
 calls the function and prints a line for every compiled function that is done.
@@ -19,7 +19,7 @@ from typing import IO, Any, cast
 from numba.core import event
 
 from odefinder.compiling.cache import child_environment
-from odefinder.compiling.entry import Entry
+from odefinder.compiling.entry import Entry, Helper
 
 
 @dataclass(frozen=True)
@@ -35,24 +35,20 @@ class Group:
         return [one for one in entries if isinstance(one, Entry) and not one.is_kept()]
 
 
-def make_ready(groups: Sequence[Group], report: Callable[[str], None] = lambda text: None) -> None:
-    """Call all groups; report says how far it is, where something must be compiled first."""
-    missing = {group: group.missing() for group in groups}
-    waiting = [group for group in groups if missing[group]]
-    total = sum(len(set[Entry]().union(*(one.needed() for one in missing[group]))) for group in waiting)
-    counter = _Counter(total, report)
+def compile_missing(groups: Sequence[Group], report: Callable[[str], None] = lambda text: None) -> None:
+    """Fill the cache with what is missing there; report says how far it is, and nothing where nothing is."""
+    missing = {group.call: group.missing() for group in groups}
+    waiting = [group for group in groups if missing[group.call]]
+    needed = [set[Entry]().union(*(one.needed() for one in missing[group.call])) for group in waiting]
+    counter = _Counter(sum(map(len, needed)), report)
     # This process takes the first one itself, as it has everything imported already.
-    with _processes(waiting[1 : _cores()], counter) as processes:
-        first = waiting[:1]
-        with _listening(counter.add):
-            for group in first:
-                group.call()
+    with _processes(waiting[1 : _cores()], counter) as processes, _listening(counter.add):
+        for group in waiting[:1]:
+            group.call()
         for process in processes:
             process.wait()
-    with _listening(counter.add):
-        for group in groups:
-            if group not in first:
-                group.call()  # what a process could not compile is compiled here
+        for group in waiting[1:]:
+            group.call()  # from the cache; what a process could not compile is compiled here
 
 
 class _Counter:
@@ -70,8 +66,8 @@ class _Counter:
             self.report(f"compiling {self.done} of {self.total} functions, which the next run finds on disk")
 
 
-class _Listener(event.Listener):  # type: ignore[misc]
-    """Hears which functions of this package are compiled, each once."""
+class _Listener(event.Listener):
+    """Hears which of our functions are compiled, each once; numba's own are parts of them."""
 
     def __init__(self, heard: Callable[[str], None]) -> None:
         self.heard = heard
@@ -81,9 +77,9 @@ class _Listener(event.Listener):  # type: ignore[misc]
         pass
 
     def on_end(self, event: Any) -> None:
-        function = event.data["dispatcher"].py_func
-        name = f"{function.__module__}.{function.__qualname__}"
-        if name.startswith("odefinder.") and name not in self.known:
+        dispatcher = event.data["dispatcher"]
+        name = f"{dispatcher.py_func.__module__}.{dispatcher.py_func.__qualname__}"
+        if isinstance(dispatcher, (Entry, Helper)) and name not in self.known:
             self.known.add(name)
             self.heard(name)
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import signal
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import cache, lru_cache, partial
 from pathlib import Path
@@ -27,7 +28,7 @@ from odefinder.inference.fit.refine import Fit
 from odefinder.inference.fit.rounding import round_constants
 from odefinder.inference.fit.states import estimate_states
 from odefinder.inference.propose.decode import Candidate, Decoding, Reading, decode, program_log_probabilities
-from odefinder.inference.warmup import prepare
+from odefinder.inference.warmup import compile_first, prepare
 from odefinder.limits.deadline import Deadline
 from odefinder.limits.interrupt import Interrupt
 from odefinder.limits.sizes import MAX_DIMENSION
@@ -99,8 +100,11 @@ def _found(dataset: Dataset, how: Finding, report: Callable[[str], None]) -> Out
     report(PREPARING)
     dataset, notes = _thinned(dataset)
     use_network = how.network and dataset.dimension <= MAX_DIMENSION
-    runtime = _runtime(how.weights, how.runtime, how.threads) if use_network else None
-    prepare(report)
+    compile_first(report)  # before the network, as both need much memory
+    with ThreadPoolExecutor(1) as pool:  # the network loads without the GIL
+        loading = pool.submit(_runtime, how.weights, how.runtime, how.threads) if use_network else None
+        prepare(report)
+        runtime = None if loading is None else loading.result()
     deadline = Deadline(how.time_budget)
     scaling = dataset.scaling()
     data = dataset.observations(scaling)

@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from odefinder.compiling.ready import Group, make_ready
+from odefinder.compiling.ready import Group, compile_missing
 from odefinder.data.observations import Observations
 from odefinder.data.units import Scaling, change_units
 from odefinder.expressions.canonical import canonical, canonicalise
@@ -26,17 +26,26 @@ from odefinder.numerics import evaluate, integrate
 
 SYSTEM = concatenate([parse(text, ("x", "y")) for text in ("-0.1*x", "0.2 - 0.1*x*y")])
 TIMES = np.linspace(1.0, 2.0, 12)
-_lock = threading.Lock()
-_ready = False
+_lock = threading.RLock()
+_done = set[str]()
+
+
+def compile_first(report: Callable[[str], None] = lambda text: None) -> None:
+    """Compile what was never compiled on this machine; nothing in all later processes."""
+    with _lock:
+        if "compiled" not in _done:
+            compile_missing(GROUPS, report)
+            _done.add("compiled")
 
 
 def prepare(report: Callable[[str], None] = lambda text: None) -> None:
-    """Make ready what a fit calls, once in a process, so that compilation does not eat the time budget."""
-    global _ready
+    """Make ready what a fit calls, once in a process, so that its time budget is not spent on this."""
     with _lock:
-        if not _ready:
-            make_ready(GROUPS, report)
-            _ready = True
+        compile_first(report)
+        if "called" not in _done:
+            for group in GROUPS:
+                group.call()
+            _done.add("called")
 
 
 def trajectories() -> None:
