@@ -24,19 +24,42 @@ class HelperLibrary(JITCodeLibrary):
     def finalize(self) -> None:
         self._finalized = True
 
+    def own_code(self) -> Any:
+        """The function alone, as a module of LLVM."""
+        return super()._get_module_for_linking()
+
+    def _get_module_for_linking(self) -> Any:
+        """With all that it calls: for functions that are compiled by numba alone, which ask no further."""
+        whole = self.own_code().clone()
+        for library in _with_helpers(self._linking_libraries):
+            whole.link_in(_code(library), preserve=True)
+        return whole
+
+
+def _with_helpers(libraries: list[Any]) -> list[Any]:
+    """The libraries and all that their helpers call, each once."""
+    todo, found = list(libraries), dict[Any, None]()
+    while todo:
+        library = todo.pop()
+        if library not in found:
+            found[library] = None
+            if isinstance(library, HelperLibrary):
+                todo.extend(library._linking_libraries)
+    return list(found)
+
+
+def _code(library: Any) -> Any:
+    return library.own_code() if isinstance(library, HelperLibrary) else library._get_module_for_linking()
+
 
 class EntryLibrary(JITCodeLibrary):
     """A function that Python calls, with all its helpers."""
 
     def finalize(self) -> None:
-        todo, found = list(reversed(self._linking_libraries)), dict[Any, None]()
-        while todo:
-            library = todo.pop()
-            if library not in found:
-                found[library] = None
-                if isinstance(library, HelperLibrary):
-                    todo.extend(library._linking_libraries)
-        self._linking_libraries = list(found)
+        for library in _with_helpers(self._linking_libraries):
+            self._reload_init.update(library._reload_init)
+            self._final_module.link_in(_code(library), preserve=True)
+        self._linking_libraries = []  # they are in it now
         super().finalize()
 
     def serialize_using_object_code(self) -> tuple[str, str, tuple[bytes, bytes]]:
