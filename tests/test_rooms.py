@@ -28,6 +28,7 @@ ROOMS = (
     "inference.choose",
     "inference",
     "output",
+    "parameters",
     "estimator",
     "training",
     "bench",

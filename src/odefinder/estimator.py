@@ -6,19 +6,17 @@ It validates what it is given, hands it to `inference.find`, and keeps what came
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
+from functools import cached_property
 from numbers import Integral, Real
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 from numpy.typing import ArrayLike
-from sklearn import exceptions
-from sklearn.base import BaseEstimator, clone
 
-from odefinder.data import Dataset, from_arrays
-from odefinder.data.dataset import Floats
-from odefinder.errors import ExpressionError, OdefinderError, SettingsError
+from odefinder.data.arrays import from_arrays
+from odefinder.data.dataset import Dataset, Floats
+from odefinder.errors import ExpressionError, SettingsError
 from odefinder.expressions.operators import allowed_operators
 from odefinder.expressions.program import Program
 from odefinder.inference.choose.criterion import on_front
@@ -29,17 +27,23 @@ from odefinder.inference.remarks import Explanation
 from odefinder.numerics.r2 import variance_weighted_r2
 from odefinder.output import model_file, table
 from odefinder.output.progress import stage_line
+from odefinder.parameters import Parameters, not_fitted_error
 from odefinder.system import ODESystem
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 RUNTIMES = ("onnx", "torch")
 Guess = str | ODESystem | dict[str, str]
 
 
-class NotFittedError(OdefinderError, exceptions.NotFittedError):
-    """A result that is asked for before there is one."""
+def __getattr__(name: str) -> Any:
+    if name == "NotFittedError":  # scikit-learn's, too, which takes a second to import
+        return not_fitted_error()
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
-class ODEFormer(BaseEstimator):
+class ODEFormer(Parameters):
     """Finds the system of ordinary differential equations behind observed trajectories.
 
     >>> model = ODEFormer().fit(X, t)  # doctest: +SKIP
@@ -78,6 +82,7 @@ class ODEFormer(BaseEstimator):
     system_: ODESystem
     starts_: Floats
     chosen_: int
+    error_: Exception  # of a fit that failed in `fit_many`
 
     def __init__(
         self,
@@ -144,7 +149,7 @@ class ODEFormer(BaseEstimator):
             parallel = joblib.Parallel(n_jobs=n_jobs, backend=backend)
         except (ValueError, ImportError) as problem:
             raise SettingsError(f"joblib does not know the back-end {backend!r}: {problem}") from None
-        return list(parallel(joblib.delayed(_fit_one)(clone(self), one) for one in datasets))
+        return list(parallel(joblib.delayed(_fit_one)(self.copy(), one) for one in datasets))
 
     def _finding(self, dataset: Dataset) -> FindSettings:
         """The parameters, checked."""
@@ -180,21 +185,31 @@ class ODEFormer(BaseEstimator):
         self.notes_ = [*dataset.notes, *outcome.notes]
         self.n_features_in_ = dataset.dimension
         self._explanations = outcome.explanations
-        sizes = [one.system.complexity for one in outcome.explanations]
-        self.equations_ = pd.DataFrame(
-            {
-                "complexity": sizes,
-                "r2": [one.r2 for one in outcome.explanations],
-                "front": on_front(sizes, [-one.r2 for one in outcome.explanations]),
-                "criterion": [one.criterion for one in outcome.explanations],
-                "weight": [one.weight for one in outcome.explanations],
-                "source": [one.source for one in outcome.explanations],
-                "system": [one.system for one in outcome.explanations],
-            }
-        )
+        self.__dict__.pop("equations_", None)  # the table of an earlier fit
         return self.choose(0)
 
     # ------------------------------------------------------------------------------------ results
+
+    @cached_property
+    def equations_(self) -> pd.DataFrame:
+        """All systems that were found, best first."""
+        if not self.__sklearn_is_fitted__():  # as of an attribute that is not there
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute 'equations_'")
+        import pandas as pd
+
+        found = self._explanations
+        sizes = [one.system.complexity for one in found]
+        return pd.DataFrame(
+            {
+                "complexity": sizes,
+                "r2": [one.r2 for one in found],
+                "front": on_front(sizes, [-one.r2 for one in found]),
+                "criterion": [one.criterion for one in found],
+                "weight": [one.weight for one in found],
+                "source": [one.source for one in found],
+                "system": [one.system for one in found],
+            }
+        )
 
     def choose(self, row: int) -> ODEFormer:
         """Take another row of `equations_` as the result."""
@@ -250,8 +265,8 @@ class ODEFormer(BaseEstimator):
 
         self._fitted()
         # On a logarithmic axis a fit with R2 = 1 would have no place.
-        errors = [max(1.0 - r2, 1e-12) for r2 in self.equations_["r2"]]
-        front = Front(self.equations_["complexity"].tolist(), errors, self.chosen_)
+        errors = [max(1.0 - one.r2, 1e-12) for one in self._explanations]
+        front = Front([one.system.complexity for one in self._explanations], errors, self.chosen_)
         figure = summary_figure(self.dataset_, self.system_, self.starts_, front)
         if path is not None:
             save(figure, path)
@@ -268,26 +283,20 @@ class ODEFormer(BaseEstimator):
     def load(cls, path: str | Path) -> ODEFormer:
         """The fitted estimator in a file that `save` wrote."""
         saved = model_file.read(path)
-        known = set(cls._get_param_names())
+        known = set(cls.parameter_names())
         model = cls(**{name: value for name, value in saved.parameters.items() if name in known})
         return model._keep(saved.dataset, saved.outcome).choose(saved.chosen)
 
     def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "equations_")
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.no_validation = True  # times are no target, and lists of trajectories no matrix
-        tags.input_tags.allow_nan = True
-        return tags
+        return hasattr(self, "_explanations")
 
     def __str__(self) -> str:
         if not self.__sklearn_is_fitted__():
             return super().__repr__()
         return table.as_text(self.dataset_, self._explanations, self.chosen_, self.notes_)
 
-    def __repr__(self, N_CHAR_MAX: int = 700) -> str:
-        return str(self) if self.__sklearn_is_fitted__() else super().__repr__(N_CHAR_MAX)
+    def __repr__(self) -> str:
+        return str(self) if self.__sklearn_is_fitted__() else super().__repr__()
 
     def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
         """In a notebook, the table."""
@@ -296,7 +305,7 @@ class ODEFormer(BaseEstimator):
     def _fitted(self) -> list[Explanation]:
         if not self.__sklearn_is_fitted__():
             error = getattr(self, "error_", None)
-            raise NotFittedError(
+            raise not_fitted_error()(
                 f"this fit failed: {error}" if error else "this ODEFormer has no result yet; call fit(X, t)"
             )
         return self._explanations

@@ -132,7 +132,7 @@ def test_what_goes_wrong(data: Path, arguments: list[str], code: int, message: s
 def test_ctrl_c_before_anything_was_found() -> None:
     code = (
         "import odefinder.inference.find as find, time;"
-        "find.prepare = lambda: (print('ready', flush=True), time.sleep(60));"
+        "find.prepare = lambda report: (print('ready', flush=True), time.sleep(60));"
         "from odefinder.cli.app import main; main()"
     )
     command = [sys.executable, "-c", code, "fit", str(sample_path("hare_lynx")), "--no-network"]

@@ -1,5 +1,6 @@
 """The cache of compiled functions: fresh when any imported module changes."""
 
+import functools
 import os
 import time
 from pathlib import Path
@@ -19,6 +20,8 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr(cache, "PACKAGE", tmp_path)
     monkeypatch.setattr(cache, "_source", cache._source.__wrapped__)
     monkeypatch.setattr(cache, "cache_folder", cache.cache_folder.__wrapped__)
+    monkeypatch.setattr(cache, "_root", functools.cache(cache._root.__wrapped__))
+    monkeypatch.delenv("ODEFINDER_CACHE", raising=False)
     return tmp_path
 
 
@@ -60,6 +63,24 @@ def test_folders_of_earlier_texts_are_removed(package: Path):
 def test_a_package_that_cannot_be_written_is_cached_at_home(
     package: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(cache.os, "access", lambda path, mode: False)
+    (package / "__pycache__").write_text("no folder")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "home"))
     assert folder("upper").parent == tmp_path / "home" / "odefinder" / "numba"
+
+
+def test_the_environment_names_another_folder(package: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("ODEFINDER_CACHE", str(tmp_path / "mine"))
+    assert folder("upper").parent == tmp_path / "mine"
+    assert cache.child_environment()["ODEFINDER_CACHE"] == str(tmp_path / "mine")
+
+
+def test_a_cache_that_cannot_be_written_lasts_as_long_as_the_process(
+    package: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    (tmp_path / "file").write_text("no folder")
+    monkeypatch.setenv("ODEFINDER_CACHE", str(tmp_path / "file" / "below"))
+    with pytest.warns(UserWarning, match=r"below cannot be written.*ODEFINDER_CACHE") as said:
+        first, second = folder("upper"), folder("middle")
+    assert len(said) == 1  # one message, however many functions there are
+    assert first.parent == second.parent
+    assert first.parent.is_dir()

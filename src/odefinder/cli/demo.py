@@ -19,7 +19,6 @@ def demo(
 ) -> None:
     """Fit data that come with odefinder, print the equations and draw a figure."""
     with plain_errors():
-        typer.echo("The first run compiles, which takes about a minute.", err=True)
         from odefinder.cli.show import print_result
         from odefinder.data import sample as read_sample
         from odefinder.data import sample_path

@@ -7,16 +7,20 @@ contents of the module and of all modules of this package that it imports.
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import hashlib
 import os
 import re
 import shutil
+import tempfile
 import time
+import warnings
 from functools import cache
 from pathlib import Path
 
 PACKAGE = Path(__file__).parents[1]
+VARIABLE = "ODEFINDER_CACHE"  # of the environment: another folder to keep compiled functions in
 KEEP = 3600.0  # seconds for which the compiled functions of an earlier text are kept
 _IMPORT = re.compile(r"^from (odefinder[\w.]*) import ([^\n(]*)", re.MULTILINE)
 
@@ -50,8 +54,34 @@ def cache_folder(module: str) -> Path:
     return folder
 
 
+@cache
 def _root() -> Path:
-    """Beside the package, or at home where that cannot be written."""
-    if os.access(PACKAGE, os.W_OK):
-        return PACKAGE / "__pycache__" / "numba"
-    return Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "odefinder" / "numba"
+    """The folder of ODEFINDER_CACHE; else beside the package, or at home where that cannot be written."""
+    chosen = os.environ.get(VARIABLE)
+    home = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache"))
+    usual = [PACKAGE / "__pycache__" / "numba", home / "odefinder" / "numba"]
+    for folder in [Path(chosen)] if chosen else usual:
+        if _can_be_written(folder):
+            return folder
+    warnings.warn(
+        f"{chosen or usual[1]} cannot be written: what is compiled now is lost when this process ends; name "
+        f"a folder that can be written in the environment variable {VARIABLE}",
+        stacklevel=2,
+    )
+    folder = Path(tempfile.mkdtemp(prefix="odefinder-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return folder
+
+
+def _can_be_written(folder: Path) -> bool:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError:
+        return False
+    return os.access(folder, os.W_OK)
+
+
+def child_environment() -> dict[str, str]:
+    """The environment of another process that uses this package and this cache."""
+    paths = [str(PACKAGE.parent), *filter(None, [os.environ.get("PYTHONPATH")])]
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(paths), VARIABLE: str(_root())}

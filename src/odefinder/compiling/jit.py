@@ -7,7 +7,7 @@ from typing import Any, TypeVar, cast
 
 import numba
 
-from odefinder.compiling.cache import cache_folder
+from odefinder.compiling.entry import Entry
 
 F = TypeVar("F", bound=Callable[..., object])
 
@@ -30,10 +30,7 @@ def inlined(function: F) -> F:
 
 
 def _compiled(function: F, **options: Any) -> F:
-    before = _config.CACHE_DIR
-    if function.__module__.startswith("odefinder"):
-        _config.CACHE_DIR = str(cache_folder(function.__module__))
-    try:
-        return cast(F, numba.njit(cache=True, nogil=True, error_model="numpy", **options)(function))
-    finally:
-        _config.CACHE_DIR = before
+    if _config.DISABLE_JIT:  # NUMBA_DISABLE_JIT=1, for debuggers
+        return function
+    options |= {"nopython": True, "nogil": True, "error_model": "numpy", "boundscheck": None}
+    return cast(F, Entry(function, targetoptions=options))

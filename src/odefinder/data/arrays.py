@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Hashable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 
 from odefinder.data.dataset import Dataset, Floats
-from odefinder.data.tables import (
-    column_numbers,
-    from_frame,
-    plain_columns,
-    split_time,
-    state_columns,
-)
 from odefinder.data.validation import RawTrajectory, assemble
 from odefinder.errors import DataError, SettingsError
+
+if TYPE_CHECKING:  # imported only where there are tables: plain arrays do not need it
+    import pandas as pd
 
 SHAPES = "give X as (points, variables) and t as (points,)"
 SWAPPED = "X and t look swapped: the values come first, then the times, as in fit(X, t)"
@@ -43,6 +39,8 @@ def from_arrays(
         variables = [variables]
     table = _as_frame(X)
     if table is not None:
+        from odefinder.data.tables import from_frame
+
         frame, time = _with_times(table, t)
         return from_frame(frame, time, trajectory, variables)
     if trajectory is not None:
@@ -66,6 +64,8 @@ def _from_several(tables: list[Any], times: list[Any], variables: Sequence[Hasha
                 states, seen = _array_pair(X, t)
                 mine = _titles(states, variables)
             else:
+                from odefinder.data.tables import plain_columns, split_time, state_columns
+
                 frame, time = _with_times(table, t)
                 seen, time_title, rest, more = split_time(plain_columns(frame), time, variables)
                 states, mine = state_columns(rest), list(rest.columns)
@@ -118,13 +118,20 @@ def _dimensions(values: Any) -> int:
     return 1 if isinstance(values, range) else 0
 
 
+def _is_pandas(X: Any, kind: str) -> bool:
+    """Whether X is of a type of pandas, which has been imported where there is such a thing."""
+    return "pandas" in sys.modules and isinstance(X, getattr(sys.modules["pandas"], kind))
+
+
 def _as_frame(X: Any) -> pd.DataFrame | None:
     """X as a table, if it is something with names."""
-    if isinstance(X, pd.DataFrame):
+    if _is_pandas(X, "DataFrame"):
         return X
-    if isinstance(X, pd.Series):
+    if _is_pandas(X, "Series"):
         return X.to_frame("x" if X.name is None else X.name)
     if isinstance(X, Mapping):
+        import pandas as pd
+
         try:
             return pd.DataFrame({name: np.asarray(values) for name, values in X.items()})
         except (TypeError, ValueError) as error:
@@ -134,6 +141,8 @@ def _as_frame(X: Any) -> pd.DataFrame | None:
 
 def _with_times(table: pd.DataFrame, t: Any) -> tuple[pd.DataFrame, Hashable | None]:
     """The table with the times as a column, and the name of that column if it is known."""
+    import pandas as pd
+
     if t is None or isinstance(t, (str, int, float)):
         return table, t
     times, title = _times(t), _time_title(t)
@@ -174,9 +183,9 @@ def _array_pair(X: Any, t: Any) -> tuple[Floats, Any]:
 
 def _times(t: Any) -> Any:
     """The times as an array or Series, with one axis if the others have length 1."""
-    if isinstance(t, (pd.Series, pd.Index)):
+    if _is_pandas(t, "Series") or _is_pandas(t, "Index"):
         return t
-    if isinstance(t, pd.DataFrame):
+    if _is_pandas(t, "DataFrame"):
         t = t.iloc[:, 0] if t.shape[1] == 1 else t.to_numpy()
     if isinstance(t, str):
         raise DataError(
@@ -216,6 +225,10 @@ def _numbers(rows: Any) -> Floats:
         raise DataError("X has complex numbers; give real and imaginary part as two variables")
     if rows.ndim > 2:
         raise DataError(f"X has shape {rows.shape}; {SHAPES}")
+    import pandas as pd
+
+    from odefinder.data.tables import column_numbers
+
     columns = rows[:, None] if rows.ndim == 1 else rows
     if columns.ndim != 2 or columns.shape[1] == 0:
         raise DataError(f"X has shape {rows.shape}; {SHAPES}")

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import re
 import warnings
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 from odefinder.data.dataset import Clock, Floats
 from odefinder.data.names import read_time_title
 from odefinder.errors import DataError
+
+if TYPE_CHECKING:  # imported only where times are no plain numbers
+    import pandas as pd
 
 # The largest unit that is not longer than a typical step is the one in which rates read well.
 _SECONDS = {"years": 365.25 * 86400.0, "days": 86400.0, "hours": 3600.0, "minutes": 60.0, "seconds": 1.0}
@@ -21,6 +23,11 @@ _SHORTER = 0.99  # a year of 365 days is one
 
 def read_times(values: Any, title: str) -> tuple[Floats, Clock, list[str]]:
     """Times (n,) as numbers, missing ones NaN; what they mean, and notes on what was done."""
+    if isinstance(values, np.ndarray) and values.dtype.kind in "biuf" and values.ndim == 1:
+        _, name, unit = read_time_title(title)
+        return values.astype(np.float64), Clock(name, unit), []
+    import pandas as pd
+
     try:
         series = pd.Series(values).reset_index(drop=True)
         if isinstance(series.dtype, pd.CategoricalDtype):
@@ -33,6 +40,8 @@ def read_times(values: Any, title: str) -> tuple[Floats, Clock, list[str]]:
 
 
 def _read(series: pd.Series, title: str) -> tuple[Floats, Clock, list[str]]:
+    import pandas as pd
+
     _, name, unit = read_time_title(title)
     kinds = pd.api.types
     if kinds.is_complex_dtype(series.dtype):
@@ -105,6 +114,8 @@ def _unevenness(dates: pd.Series) -> tuple[bool, float]:
 
 
 def _parsed(texts: pd.Series, **options: Any) -> pd.Series | None:
+    import pandas as pd
+
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # on formats that have to be guessed
         try:
@@ -117,6 +128,8 @@ def _durations(texts: pd.Series) -> pd.Series | None:
     """Times of day, 10:30 or 10:30:05."""
     if not all(isinstance(text, str) and re.fullmatch(r"\d+:\d\d(:\d\d([.]\d*)?)?", text) for text in texts):
         return None
+    import pandas as pd
+
     try:
         return pd.to_timedelta(texts.where(texts.str.count(":") != 1, texts + ":00"))
     except (TypeError, ValueError, OverflowError):
@@ -124,6 +137,8 @@ def _durations(texts: pd.Series) -> pd.Series | None:
 
 
 def _first_unreadable(known: pd.Series) -> Any:
+    import pandas as pd
+
     bad: NDArray[np.bool_] = pd.to_numeric(known, errors="coerce").isna().to_numpy()
     for value in known[bad]:
         if _parsed(pd.Series([value])) is None:

@@ -9,7 +9,6 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 from odefinder.data.clock import read_times
@@ -84,6 +83,10 @@ def assemble(
 def _joined(times: Sequence[Any]) -> Any:
     if len(times) == 1:
         return times[0]
+    if all(isinstance(one, np.ndarray) and one.dtype.kind in "biuf" for one in times):
+        return np.concatenate(times)
+    import pandas as pd
+
     try:
         return pd.concat([pd.Series(one) for one in times], ignore_index=True)
     except (TypeError, ValueError) as error:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import signal
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import cache, lru_cache, partial
 from pathlib import Path
@@ -26,10 +27,10 @@ from odefinder.inference.choose.criterion import relative_weights
 from odefinder.inference.choose.search import Candidate, Search, SearchSettings
 from odefinder.inference.fit.refine import Fit
 from odefinder.inference.fit.rounding import round_constants
-from odefinder.inference.fit.states import StateEstimate, estimate_states
+from odefinder.inference.fit.states import estimate_states
 from odefinder.inference.propose.decode import Decoding, Proposal, Reading, decode, program_log_probabilities
 from odefinder.inference.remarks import CUT_SHORT, INTERRUPTED, Explanation, out_of_time, remarks
-from odefinder.language.tokens import Vocabulary
+from odefinder.inference.warmup import compile_first, prepare
 from odefinder.limits.deadline import Deadline
 from odefinder.limits.interrupt import Interrupt
 from odefinder.limits.sizes import MAX_DIMENSION
@@ -42,7 +43,7 @@ from odefinder.system import ODESystem
 FITTED_POINTS = 5000  # that a fit reads: more cost time without adding much
 DECODING_SHARE = 0.5  # of the time budget that decoding may take: systems must be fitted, too
 ROUNDED = 5  # systems of a result whose constants are rounded
-PREPARING = "preparing (the first run on a machine compiles, about a minute)"
+PREPARING = "preparing"
 DECODING, SEARCHING = "the network proposes systems", "searching"
 
 
@@ -85,8 +86,11 @@ def _found(dataset: Dataset, how: FindSettings, report: Callable[[str], None]) -
     report(PREPARING)
     dataset, notes = _thinned(dataset)
     use_network = how.network and dataset.dimension <= MAX_DIMENSION
-    runtime = _runtime(how.weights, how.runtime, how.threads) if use_network else None
-    prepare()
+    compile_first(report)  # before the network, as both need much memory
+    with ThreadPoolExecutor(1) as pool:  # the network loads without the GIL
+        loading = pool.submit(_runtime, how.weights, how.runtime, how.threads) if use_network else None
+        prepare(report)
+        runtime = None if loading is None else loading.result()
     deadline = Deadline(how.time_budget)
     scaling = dataset.scaling()
     data = dataset.observations(scaling)
@@ -249,27 +253,3 @@ def _runtime(weights: Path | None, kind: Kind, threads: int) -> Runtime:
 def _blas() -> ThreadpoolController:
     """What limits the threads of NumPy's and SciPy's linear algebra; it looks for their libraries once."""
     return ThreadpoolController()
-
-
-@cache
-def prepare() -> None:
-    """Run every compiled function once on tiny data, so that compilation does not eat the time budget."""
-    times = np.linspace(1.0, 10.0, 12)
-    clean = np.stack([np.exp(-times / 4.0), 0.2 + np.exp(-times / 9.0)], axis=1)
-    rough = clean + 0.1 * np.cos(np.arange(24.0) ** 2).reshape(12, 2)
-    words = Vocabulary.preset("coarse")
-    settings = SearchSettings(rounds=1, equations=2, combined=2)
-    for noisy, states in ((False, clean), (True, rough)):
-        dataset = Dataset((times,), (states,), ("x", "y"))
-        scaling = dataset.scaling()
-        data = dataset.observations(scaling)
-        estimate: StateEstimate = estimate_states(data, noisy=noisy)
-        search = Search(
-            data,
-            estimate,
-            settings,
-            log_prior=lambda programs: np.array([-float(len(words.encode(one))) for one in programs]),
-        )
-        search.run([])
-        original = Observations.joined(dataset.times, dataset.states)
-        remarks(_explanations(search, dataset.variables, scaling, original), original, estimate.noise)

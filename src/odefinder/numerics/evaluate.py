@@ -86,7 +86,8 @@ def eval_gradients(
     n_constants = target.counts[1]
     adjoint = zeros(len(target.slots))
     lanes = zeros(dimension * dimension * LANES)
-    constant_component[:] = target.component[:n_constants]
+    for c in range(n_constants):
+        constant_component[c] = target.component[c]
     for first in range(0, n_points, LAST_STAGE):  # lanes 1 to 6 at once
         n_lanes = min(LAST_STAGE, n_points - first)
         for lane in range(1, n_lanes + 1):

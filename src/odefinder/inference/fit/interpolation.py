@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.interpolate import BSpline, make_interp_spline
 
 from odefinder.data.observations import Floats
+
+if TYPE_CHECKING:
+    from scipy.interpolate import BSpline
 
 ORDERS = (1, 2, 3, 4, 5, 6, 7, 8, 9)  # of the polynomials through a point's neighbours
 
@@ -33,6 +36,8 @@ def interpolate(t: Floats, x: Floats, degree: int) -> Curve:
 
     A single point is continued as a constant; where there is none, the curve is 0.
     """
+    from scipy.interpolate import make_interp_spline  # slow to import
+
     if len(t) < 2:
         t, x = (np.array([t[0], t[0] + 1.0]), np.repeat(x, 2)) if len(t) else (np.arange(2.0), np.zeros(2))
     degree = min(degree, (len(t) - 2) // 2 * 2 + 1)

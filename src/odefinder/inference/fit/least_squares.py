@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-import numba
 import numpy as np
 from numba.extending import overload
 from numpy.typing import NDArray
@@ -150,7 +149,7 @@ def add_bend(hessian: Floats, step: Floats, bent: Floats) -> None:
             step[c] += bent[c]
 
 
-@numba.njit(nogil=True, error_model="numpy")  # not cached: it is compiled into each entry that calls it
+@compiled
 def levenberg_marquardt(problem: Any, now: Any, new: Any, fixed: Bools, pace: Pace) -> tuple[float, Any]:
     """The smallest cost that is found from `now.parameters` on, and the point where it is.
 

@@ -15,7 +15,6 @@ from itertools import product
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import minimize
 
 from odefinder.compiling.jit import compiled
 from odefinder.data.observations import Floats
@@ -71,6 +70,41 @@ def _update(value: float, variance: float, mean: Floats, cov: Floats, gain: Floa
 
 
 @compiled
+def _copy(source: Floats, target: Floats) -> None:
+    """target[:] = source, as loops: for the error of an unequal shape numba compiles seconds of text."""
+    for i in range(source.shape[0]):
+        for j in range(source.shape[1]):
+            target[i, j] = source[i, j]
+
+
+@compiled
+def _solve(matrix: Floats, right: Floats) -> None:
+    """right (n, n) becomes matrix^-1 right, by elimination with pivots; the matrix is used up."""
+    n = len(matrix)
+    for k in range(n):
+        pivot = k
+        for i in range(k + 1, n):
+            if abs(matrix[i, k]) > abs(matrix[pivot, k]):
+                pivot = i
+        if pivot != k:
+            for j in range(n):
+                matrix[k, j], matrix[pivot, j] = matrix[pivot, j], matrix[k, j]
+                right[k, j], right[pivot, j] = right[pivot, j], right[k, j]
+        for i in range(k + 1, n):
+            factor = matrix[i, k] / matrix[k, k]
+            for j in range(k + 1, n):
+                matrix[i, j] -= factor * matrix[k, j]
+            for j in range(n):
+                right[i, j] -= factor * right[k, j]
+    for i in range(n - 1, -1, -1):
+        for j in range(n):
+            total = right[i, j]
+            for k in range(i + 1, n):
+                total -= matrix[i, k] * right[k, j]
+            right[i, j] = total / matrix[i, i]
+
+
+@compiled
 def unlikelihood(
     t: Floats, x: Floats, variance: float, first: NDArray[np.bool_], order: int, roughness: float
 ) -> float:
@@ -87,7 +121,7 @@ def unlikelihood(
                 cov[k, k] = PRIOR
         else:
             _predict(t[i] - t[i - 1], roughness, mean, cov, moved, work)
-            cov[:] = moved
+            _copy(moved, cov)
         total += _update(x[i], variance, mean, cov, gain)
     return total
 
@@ -99,37 +133,74 @@ def smoothed(
     """Value, slope and variance of the value of one trajectory at all times; x is NaN where not observed."""
     n, size = order + 1, len(t)
     mean, gain = np.zeros(n), np.zeros(n)
-    work = np.zeros((n, n))
+    cov, work = np.zeros((n, n)), np.zeros((n, n))
     means, covs = np.zeros((size, n)), np.zeros((size, n, n))
     predicted, moved = np.zeros((size, n)), np.zeros((size, n, n))
-    cov = np.eye(n) * PRIOR
+    for k in range(n):
+        cov[k, k] = PRIOR
     for i in range(size):
         if i > 0:
             _predict(t[i] - t[i - 1], roughness, mean, cov, moved[i], work)
-            cov[:] = moved[i]
-        predicted[i] = mean
+            _copy(moved[i], cov)
+        for k in range(n):
+            predicted[i, k] = mean[k]
         if not np.isnan(x[i]):
             _update(x[i], variance, mean, cov, gain)
-        means[i] = mean
-        covs[i] = cov
+        for k in range(n):
+            means[i, k] = mean[k]
+        _copy(cov, covs[i])
     # Backwards: each estimate takes in what the later observations say.
-    later, later_cov = means[size - 1].copy(), covs[size - 1].copy()
+    later, later_cov, back = mean, cov, np.zeros((n, n))
     values, slopes, spreads = np.empty(size), np.empty(size), np.empty(size)
     for i in range(size - 1, -1, -1):
         if i < size - 1:
-            step = t[i + 1] - t[i]
-            work[:] = covs[i]
-            for j in range(n):  # cov A^T, column by column
-                factor = 1.0
-                for k in range(j + 1, n):
-                    factor *= step / (k - j)
-                    for row in range(n):
-                        work[row, j] += factor * covs[i, row, k]
-            back = np.linalg.solve(moved[i + 1], work.T).T
-            later = means[i] + back @ (later - predicted[i + 1])
-            later_cov = covs[i] + back @ (later_cov - moved[i + 1]) @ back.T
+            _gain_back(t[i + 1] - t[i], covs[i], moved[i + 1], work, back)
+            _take_back(back, means[i], covs[i], predicted[i + 1], moved[i + 1], later, later_cov, gain, work)
         values[i], slopes[i], spreads[i] = later[0], later[1], later_cov[0, 0]
     return values, slopes, spreads
+
+
+@compiled
+def _gain_back(step: float, cov: Floats, moved: Floats, work: Floats, back: Floats) -> None:
+    """back = moved^-1 A cov: how much of a later change reaches this time."""
+    n = len(cov)
+    for i in range(n):  # A cov, row by row
+        for row in range(n):
+            back[i, row] = cov[row, i]
+        factor = 1.0
+        for k in range(i + 1, n):
+            factor *= step / (k - i)
+            for row in range(n):
+                back[i, row] += factor * cov[row, k]
+    _copy(moved, work)
+    _solve(work, back)
+
+
+@compiled
+def _take_back(
+    back: Floats, mean: Floats, cov: Floats, predicted: Floats, moved: Floats,
+    later: Floats, later_cov: Floats, change: Floats, work: Floats,
+) -> None:  # fmt: skip
+    """later = mean + G (later - predicted), later_cov = cov + G (later_cov - moved) G^T; G is back^T."""
+    n = len(mean)
+    for k in range(n):
+        change[k] = later[k] - predicted[k]
+    for i in range(n):
+        total = 0.0
+        for k in range(n):
+            total += back[k, i] * change[k]
+        later[i] = mean[i] + total
+        for j in range(n):
+            total = 0.0
+            for k in range(n):
+                total += back[k, i] * (later_cov[k, j] - moved[k, j])
+            work[i, j] = total
+    for i in range(n):
+        for j in range(n):
+            total = 0.0
+            for k in range(n):
+                total += work[i, k] * back[k, j]
+            later_cov[i, j] = cov[i, j] + total
 
 
 class Smoother:
@@ -148,6 +219,8 @@ class Smoother:
         def cost(logs: Floats) -> float:
             noise, roughness = np.exp(np.clip(logs, -40.0, 10.0))
             return unlikelihood(t, x, noise + TINY, first, order, roughness)
+
+        from scipy.optimize import minimize  # slow to import, and only noisy data need it
 
         start = min((np.log(pair) for pair in product(NOISES, ROUGHNESSES)), key=cost)
         options = {"xatol": 0.05, "fatol": 0.02, "maxiter": 60}

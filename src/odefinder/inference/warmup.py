@@ -1,0 +1,97 @@
+"""The compiled functions that a fit calls, made ready before its clock starts.
+
+Each is called once on tiny data.  From the cache that takes milliseconds; the first time on a machine it
+compiles them, in two processes that take about equally long.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+
+import numpy as np
+
+from odefinder.compiling.ready import Group, compile_missing
+from odefinder.data.observations import Observations
+from odefinder.data.units import Scaling, change_units
+from odefinder.expressions.canonical import canonical, canonicalise
+from odefinder.expressions.parse import parse
+from odefinder.expressions.program import concatenate
+from odefinder.inference.fit import integral, refine, smoothing
+from odefinder.inference.fit.states import SMOOTHING_ORDER, estimate_states
+from odefinder.inference.propose import library
+from odefinder.language.number_words import NUMBER_SCHEMES, split_number
+from odefinder.language.tokens import Vocabulary, encode_program
+from odefinder.numerics import evaluate, integrate
+
+SYSTEM = concatenate([parse(text, ("x", "y")) for text in ("-0.1*x", "0.2 - 0.1*x*y")])
+TIMES = np.linspace(1.0, 2.0, 12)
+_lock = threading.RLock()
+_done = set[str]()
+
+
+def compile_first(report: Callable[[str], None] = lambda text: None) -> None:
+    """Compile what was never compiled on this machine; nothing in all later processes."""
+    with _lock:
+        if "compiled" not in _done:
+            compile_missing(GROUPS, report)
+            _done.add("compiled")
+
+
+def prepare(report: Callable[[str], None] = lambda text: None) -> None:
+    """Make ready what a fit calls, once in a process, so that its time budget is not spent on this."""
+    with _lock:
+        compile_first(report)
+        if "called" not in _done:
+            for group in GROUPS:
+                group.call()
+            _done.add("called")
+
+
+def trajectories() -> None:
+    """Call what solves equations and fits constants to trajectories."""
+    states, _ = integrate.integrate(SYSTEM, [1.0, 0.5], TIMES)
+    evaluate.evaluate(SYSTEM, states)
+    data = Observations.joined([TIMES], [states])
+    fit = refine.fit_constants(SYSTEM, data, iterations=1)
+    refine.standard_errors(fit, data, fit_starts=False)
+
+
+def formulas() -> None:
+    """Call what rewrites, rescales and spells formulas, smooths data, and fits equations in integral form."""
+    Scaling(np.ones(2), 1.0).to_scaled(canonical(SYSTEM))
+    Vocabulary.preset("coarse").encode(SYSTEM)
+    NUMBER_SCHEMES["coarse"].split(1.5)
+    smoothing.unlikelihood(TIMES, TIMES, 0.1, TIMES[0] == TIMES, SMOOTHING_ORDER, 1.0)
+    smoothing.smoothed(TIMES, TIMES, 0.1, SMOOTHING_ORDER, 1.0)
+    data = Observations.joined([TIMES], [np.stack([TIMES, np.exp(-TIMES)], axis=1)])
+    estimate = estimate_states(data, noisy=False)
+    library.feature_integrals(list(library.monomials(2, 1)), estimate)
+    integral.match_component(SYSTEM.components()[0], 0, data, estimate, iterations=1)
+
+
+GROUPS = (
+    Group(
+        trajectories,
+        (
+            refine.fit_trajectories,
+            refine.expand_trajectories,
+            integrate._integrate,
+            integrate._is_fine,
+            evaluate._evaluate,
+        ),
+    ),
+    Group(
+        formulas,
+        (
+            canonicalise,
+            change_units,
+            encode_program,
+            split_number,
+            smoothing.unlikelihood,
+            smoothing.smoothed,
+            library._feature_integrals,
+            integral.fit_integral,
+        ),
+    ),
+)
