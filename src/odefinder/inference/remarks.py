@@ -11,9 +11,9 @@ from odefinder.data.observations import Floats, Observations
 from odefinder.inference.choose.criterion import runs_away
 from odefinder.system import ODESystem
 
-ALIKE = 0.1  # weight, relative to the best, from which another system explains the data as well
-BAD_R2, GOOD_R2 = 0.5, 0.95  # below which a note says so; above which none asks for more
-UNEXPLAINED = 20.0  # times the variance of the noise is left: the system misses what the data show clearly
+ALIKE = 0.1  # weight relative to the best; a system with more explains the data about equally well
+BAD_R2, GOOD_R2 = 0.5, 0.95  # below the first a note says that the fit is bad; above the second none does
+UNEXPLAINED = 20.0  # times the variance of the noise: with more left, the system misses clear structure
 
 CUT_SHORT = "The network was interrupted: it proposed fewer systems than it would have."
 INTERRUPTED = "The search was interrupted: these are the best systems found until then."
@@ -32,7 +32,7 @@ class Explanation:
 
 
 def out_of_time(time_budget: float) -> str:
-    """That more time might have helped."""
+    """A note that more time might have helped."""
     return (
         f"The time budget of {time_budget:g} s ended the search early; with more time "
         "(time_budget, --budget) it may find better systems."
