@@ -180,7 +180,7 @@ def _times(t: Any) -> Any:
         t = t.iloc[:, 0] if t.shape[1] == 1 else t.to_numpy()
     if isinstance(t, str):
         raise DataError(
-            f"t is the text {t[:40]!r}; column names work with DataFrames only; give arrays their times"
+            f"t is the text {t[:40]!r}; column names work only with DataFrames; arrays need their times"
         )
     times = _plain_array(t, "t")
     if times.ndim == 0:
@@ -252,7 +252,7 @@ def _titles(states: Floats, variables: Sequence[Hashable] | None) -> list[Hashab
             f"there are {len(variables)} names for {states.shape[1]} variables; give one for each column of X"
         )
     if len(set(map(str, variables))) < len(variables):
-        raise DataError(f"the names {_listed(variables)} are not all different; give each variable its own")
+        raise DataError(f"the names {_listed(variables)} are not all different; give every variable its own")
     return [str(name) for name in variables]
 
 

@@ -67,7 +67,7 @@ def sample(name: str) -> Dataset:
 
 
 def sample_path(name: str) -> Path:
-    """Where the CSV file of a sample lies."""
+    """Where the CSV file of a sample is."""
     return Path(str(files("odefinder.data"))) / "samples" / f"{name}.csv"
 
 
