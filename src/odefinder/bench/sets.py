@@ -5,10 +5,10 @@ A user's own set is a JSON file, a list of systems such as
     {"id": "decay", "equations": ["-k * x"], "variables": ["x"], "parameters": {"k": 0.5},
      "initial_values": [[3.0], [1.0]]}
 
-Optional are the names of the variables (x0, x1, ... by default), the constants, "name", "t_end" (10),
-"points" (150) and what only people read ("description", "dimension", "chaotic", "source").  The trajectory
-from every initial value is fitted and tested on the next one, so there are at least two.  ODEBench's own
-file, `odebench.json`, is of this kind.
+These are optional: the names of the variables (x0, x1, ... by default), the constants, "name", "t_end" (10),
+"points" (150) and what only people read ("description", "dimension", "chaotic", "source").  A fit from each
+initial value is tested on the trajectory from the next one, so there are at least two.  ODEBench's own file,
+`odebench.json`, is of this kind.
 """
 
 from __future__ import annotations

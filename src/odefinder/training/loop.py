@@ -2,8 +2,8 @@
 
     odefinder train --preset default --minutes 25 --out runs/default --resume
 
-The learning rate depends on the minutes trained so far (over all slices) relative to the planned minutes.
-Resuming with a longer plan raises the rate again.
+The learning rate depends on how much of the plan is done: the minutes trained so far (over all slices)
+relative to the planned minutes.  Resuming with a longer plan raises the rate again.
 """
 
 from __future__ import annotations
@@ -212,7 +212,7 @@ class Run:
         total = plan if plan is not None else used(first) + budget
         if not total > used(first):
             raise SettingsError(
-                f"the plan of {total:g} is used up: {used(first):g} are done already, and beyond the plan "
+                f"the plan of {total:g} is used up: {used(first):g} are already done, and beyond the plan "
                 "the learning rate is 0; give a longer plan"
             )
         self.folder.mkdir(parents=True, exist_ok=True)

@@ -4,7 +4,7 @@ A gene is an opcode of `program.py` or one of two others: subtraction and divisi
 -1 and `inv`.  As in the package `ellyn`, roots and logarithms are those of the absolute value.
 
 With every gene on, a genome is a complete expression.  Read from right to left, genes that are off are
-skipped, and so are operators that lack arguments; the first complete expression is the value.  So any
+skipped, and so are operators that lack arguments; the leftmost complete expression is the value.  So any
 choice of genes makes an expression (La Cava's epigenetic programs), or none if no leaf is left.
 """
 

@@ -144,7 +144,7 @@ class Search:
             if self.deadline.over or (number > 0 and not self._improve_estimate()):
                 break
             self.collect_equations(proposals, source)
-            if settings.sparse and not (noisy and explained):  # then regression adds nothing
+            if settings.sparse and not (noisy and explained):  # with only noise left, it adds nothing
                 self.propose_sparse()
             self.combine()
         for _ in range(settings.noisy_rounds if noisy else settings.rounds):
@@ -208,7 +208,7 @@ class Search:
     def combine(self, votes: bool = True) -> bool:
         """Combine the best equations and fit the systems; returns whether the best one improved.
 
-        votes: also fit as many systems again of the equations that were proposed most often.
+        votes: also fit as many systems of the equations that were proposed most often.
         """
         before = self._best_criterion()
         rankings = (False, True) if votes and any(self.equations.votes) else (False,)

@@ -20,10 +20,8 @@ from odefinder.numerics.evaluate import evaluate
 from odefinder.numerics.integrate import Status, integrate
 
 CLEAN_LEVEL = 3e-4  # prediction errors, relative to the signal, so small that smoothing could not help
-PLATEAU = 0.4  # the errors of noise fall by less than this from middle to high orders
-UNDERSAMPLED = (
-    0.05  # noise found by smoothing, relative to the error of prediction, below which there is none
-)
+PLATEAU = 0.4  # from middle to high orders, the errors of noise do not fall to less than this share
+UNDERSAMPLED = 0.05  # with less noise found by smoothing, relative to the error of prediction, there is none
 FEW_ORDERS = 4  # with fewer, nothing can be said about noise, and the data count as clean
 SMOOTHING_ORDER = 3
 NODES = 450  # of the quadrature over all trajectories, roughly
