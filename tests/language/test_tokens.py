@@ -270,7 +270,7 @@ def test_malformed_sequences(words: str, message: str) -> None:
 
 
 def test_ids_outside_the_vocabulary() -> None:
-    with pytest.raises(ExpressionError, match="145 is no id"):
+    with pytest.raises(ExpressionError, match="145 is not an id"):
         COARSE.decode([145, tokens.EOS])
 
 
