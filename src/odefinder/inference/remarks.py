@@ -16,7 +16,7 @@ BAD_R2, GOOD_R2 = 0.5, 0.95  # a note calls a fit bad below the first, and incom
 UNEXPLAINED = 20.0  # times the variance of the noise: with more left, the system misses clear structure
 
 CUT_SHORT = "The network was interrupted: it proposed fewer systems than it would have."
-INTERRUPTED = "The search was interrupted: these are the best systems found until then."
+INTERRUPTED = "The search was interrupted: these are the best systems found so far."
 
 
 @dataclass(frozen=True)
