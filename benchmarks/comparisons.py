@@ -4,8 +4,8 @@
 
 Every variant trains a small network on the same number of examples; the figures are those of
 `odefinder.bench.validation` on the synthetic validation set and, for the record, on ODEBench.
-A variant that has its result already is skipped, one that was stopped goes on from its checkpoint, so the
-command can be repeated after a kill.
+A variant that already has its result is skipped, and one that was stopped continues from its checkpoint, so
+the command can be repeated after a kill.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ BATCH = 320  # examples
 
 
 class EqualBatches(TrainingSettings):
-    """Batches of equally many examples for all variants, however long their targets are."""
+    """Batches with the same number of examples for all variants, however long their targets are."""
 
     def batch_size(self, points: int, length: int) -> int:
-        """Examples of a batch."""
+        """Examples per batch."""
         return BATCH
 
 
@@ -61,7 +61,7 @@ VARIANTS = {
 
 
 def register(name: str) -> TrainingSettings:
-    """Make a variant's network and prior known by name; its training settings."""
+    """Make a variant's network and prior known by name; returns its training settings."""
     _, network, prior, training = VARIANTS[name]
     networks.PRESETS[f"variant {name}"] = network
     priors.PRESETS[f"variant {name}"] = prior

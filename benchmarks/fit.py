@@ -1,11 +1,11 @@
-"""What a fit costs: seconds by dimension, points and stage, memory, imports, and pysindy beside it.
+"""What a fit costs: seconds by dimension, points and stage, memory, imports, and pysindy for comparison.
 
     python benchmarks/fit.py [--part fits growth stages budget memory imports sindy] [--cases 4]
                              [--set odebench] [--budget 10]
 
-Fits run one at a time on two cores, with default settings, of systems that are drawn from the prior with a
-seed of their own (or of ODEBench).  CPU seconds are those of the whole process, all threads; where others use
-the machine, they are steadier than seconds on the wall, and a larger budget keeps fits from being cut short.
+Fits run one at a time on two cores, with default settings, on systems that are drawn from the prior with a
+seed of their own (or on ODEBench).  CPU seconds are those of the whole process, all threads.  If others use
+the machine, they are steadier than wall-clock seconds, and a larger budget keeps fits from being cut short.
 Memory and imports are measured in fresh processes.
 """
 
@@ -39,12 +39,12 @@ from odefinder.inference.choose import search as searching
 from odefinder.inference.find import FindSettings, find
 from odefinder.numerics.integrate import Status, integrate
 
-SEED = 16_180_339  # of the systems: not those that anything was tuned on
+SEED = 16_180_339  # of the systems: nothing was tuned on them
 SIGMAS = (0.0, 0.05)
 POINTS = (50, 150, 500, 1500, 5000)
 BUDGETS = (0.1, 0.5, 1.0, 2.0, 5.0, 10.0)
 REPEATS = 5  # of imports
-UNHURRIED = 120.0  # seconds: a budget that shows how the work grows
+UNHURRIED = 120.0  # seconds: a budget large enough to show how the work grows
 GROWN = 150  # points of the trajectories in the other parts
 
 
@@ -58,7 +58,7 @@ class System:
     dimension: int
 
     def observed(self, points: int, sigma: float, seed: int) -> tuple[np.ndarray, np.ndarray] | None:
-        """Times and noisy states; None where the system cannot be integrated."""
+        """Times and noisy states; None if the system cannot be integrated."""
         clean = self.curve(np.linspace(0.0, 1.0, points))
         if clean is None:
             return None
@@ -74,7 +74,7 @@ def _system(name: str, program: Any, start: np.ndarray, length: float) -> System
 
 
 def systems(which: str, count: int) -> list[System]:
-    """So many drawn systems of each dimension 1 to 6, or all of ODEBench from both initial values."""
+    """`count` drawn systems of each dimension 1 to 6, or all of ODEBench from both initial values."""
     if which == "synthetic":
         return [
             _system(str(k), case.truth, case.dense[0], float(np.ptp(case.dense_times)))
@@ -91,7 +91,7 @@ def systems(which: str, count: int) -> list[System]:
 
 
 def timed(work: Callable[[], Any]) -> tuple[float, float]:
-    """CPU and wall seconds; what ends in one of our errors counts as well."""
+    """CPU and wall seconds; work that ends in one of our errors counts as well."""
     cpu, wall = time.process_time(), time.perf_counter()
     try:
         work()
@@ -101,7 +101,7 @@ def timed(work: Callable[[], Any]) -> tuple[float, float]:
 
 
 def fit_times(chosen: list[System], sigma: float, seconds: float, points: int = GROWN) -> np.ndarray:
-    """(fits, 2): CPU and wall seconds, within a budget of so many."""
+    """(fits, 2): CPU and wall seconds, with a budget of this many seconds."""
     how = FindSettings(time_budget=seconds)
     times = []
     for seed, system in enumerate(chosen):
@@ -140,7 +140,7 @@ def few(chosen: list[System], dimension: int, count: int = 2) -> list[System]:
 
 
 def growth(chosen: list[System], _: float) -> None:
-    """Without a budget that matters: by points (of 2-D systems), and by dimension."""
+    """With a budget too large to matter: by points (of 2-D systems), and by dimension."""
     for sigma in SIGMAS:
         for points in POINTS:
             show(f"sigma {sigma:g}, {points} points", fit_times(few(chosen, 2), sigma, UNHURRIED, points))
@@ -149,7 +149,7 @@ def growth(chosen: list[System], _: float) -> None:
 
 
 def budget(chosen: list[System], _: float) -> None:
-    """How far fits overrun small budgets, where they would take longer."""
+    """How far fits that would take longer overrun small budgets."""
     large = [s for dimension in (3, 6) for s in few(chosen, dimension, 1)]
     for points in (GROWN, POINTS[-1]):
         for seconds in BUDGETS:
@@ -208,7 +208,7 @@ def stage_clock() -> Iterator[dict[str, float]]:
 
 
 def stages(chosen: list[System], seconds: float) -> None:
-    """The share of each stage, of all systems together."""
+    """The share of each stage, over all systems together."""
     for sigma in SIGMAS:
         with stage_clock() as spent:
             total = fit_times(chosen, sigma, seconds)[:, 0].sum()
@@ -286,9 +286,9 @@ def imports(*_: Any) -> None:
 
 
 def sindy(chosen: list[System], seconds: float) -> None:
-    """Our seconds relative to those of pysindy, as it comes and with a grid of settings."""
+    """Our seconds relative to those of pysindy, with its defaults and with a grid of settings."""
     if find_spec("pysindy") is None:
-        print("pysindy is not there: pip install pysindy")
+        print("pysindy is not installed: pip install pysindy")
         return
     for sigma in SIGMAS:
         ours, plain, grid = [], [], []
@@ -306,7 +306,7 @@ def sindy(chosen: list[System], seconds: float) -> None:
 
 
 def sindy_default(t: np.ndarray, x: np.ndarray) -> None:
-    """pysindy.SINDy() as it comes."""
+    """pysindy.SINDy() with its defaults."""
     from pysindy import SINDy
 
     with quiet():
@@ -344,7 +344,7 @@ def sindy_grid(t: np.ndarray, x: np.ndarray) -> None:
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """pysindy warns of every threshold that removes all terms."""
+    """Silence pysindy, which warns about every threshold that removes all terms."""
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
         yield

@@ -2,8 +2,9 @@
 
     python benchmarks/generation.py [--seconds 60]
 
-The reference is the paper's generator written plainly (`reference_generator.py`), measured in the same run
-on one core, to the letter and with integrations that stop at the bound; the ratio is to the faster one.
+The reference is the paper's generator written plainly (`reference_generator.py`).  It is measured in the same
+run on one core, once to the letter and once with integrations that stop at the bound; the ratio is to the
+faster one.
 Times are processor time, so a busy machine hardly changes the ratio.
 """
 
@@ -54,18 +55,18 @@ def measure_ours(preset: str, seconds: float) -> tuple[float, float, int]:
 
 
 def measure_reference(seconds: float, early_stop: bool) -> tuple[float, float, int]:
-    """The same of the reference."""
+    """The same for the reference."""
     began, drawn, accepted = time.process_time(), 0, 0
     for dimension in reference_examples(SEED, early_stop):
         drawn, accepted = drawn + 1, accepted + (dimension > 0)
-        # It ends with an accepted example, so the last one is not counted by half.
+        # It ends with an accepted example, so that none is half counted.
         if dimension and time.process_time() - began >= seconds:
             break
     return accepted / (time.process_time() - began), accepted / drawn, accepted
 
 
 def measure_threads(preset: str, threads: int, chunks: int) -> tuple[float, float]:
-    """Examples per second, and the number of cores in use, with so many threads."""
+    """Examples per second, and the number of cores in use, with this many threads."""
     numbers = iter(range(chunks))
     lock = threading.Lock()
 
@@ -121,7 +122,7 @@ def main() -> None:
     print(f"{'preset':10}{'threads':>8}{'per second':>12}{'efficiency':>12}{'cores in use':>14}")
     for preset in VOCABULARY:
         chunks = 1 + round(rates[preset] * max(0.3, seconds / 25) / CHUNK)
-        # Rounds over the thread counts, so that a busy moment does not meet one of them only.
+        # Rounds over the thread counts, so that a busy moment does not hit only one of them.
         runs = [[measure_threads(preset, n, chunks * n) for n in thread_counts] for _ in range(3)]
         best = [max(run[k] for run in runs) for k in range(len(thread_counts))]
         for threads, (rate, used) in zip(thread_counts, best, strict=True):

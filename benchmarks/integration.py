@@ -57,7 +57,7 @@ class Case:
     reference: NDArray  # (150, D)
 
     def error(self, x: NDArray) -> float:
-        """The largest deviation relative to the variable's range; infinite where rows are missing."""
+        """The largest deviation relative to the variable's range; infinite if rows are missing."""
         if x.shape != self.reference.shape or not np.isfinite(x).all():
             return np.inf
         return float((np.abs(x - self.reference) / np.ptp(self.reference, axis=0)).max())
@@ -123,7 +123,7 @@ def scipys(method: str) -> Callable[[Case, float], NDArray]:
 
 
 def times_at_targets(run: Callable[[Case, float], NDArray], case: Case) -> list[float]:
-    """Seconds that this method needs for each target error; NaN where it does not get there."""
+    """Seconds that this method needs for each target error; NaN if it does not get there."""
     errors, seconds = [], []
     for tolerance in TOLERANCES:
         errors.append(case.error(run(case, tolerance)))

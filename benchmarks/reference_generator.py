@@ -1,7 +1,7 @@
 """The paper's generator (section 3), written plainly: Python, SymPy's lambdify and SciPy's solve_ivp.
 
-It is the yardstick of `generation.py`, and shares no code with the package.  What costs the authors time
-and is not described in section 3 (simplification, tokens) is left out, in favour of the yardstick.
+It is the yardstick for `generation.py`, and shares no code with the package.  Steps that cost the authors
+time but are not described in section 3 (simplification, tokens) are left out, which favours the yardstick.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def random_tree(rng: random.Random, dimension: int) -> Node:
 
 
 def constant(rng: random.Random) -> float:
-    """Log-uniform on [0.05, 20], of either sign."""
+    """Log-uniform on [0.05, 20], with either sign."""
     return rng.choice([-1.0, 1.0]) * math.exp(rng.uniform(math.log(0.05), math.log(20.0)))
 
 
@@ -94,7 +94,7 @@ def expression(rng: random.Random, node: Node, above: str, variables: list[sympy
 
 @contextmanager
 def time_limit(seconds: float) -> Iterator[None]:
-    """Raise TimeoutError after so much processor time of this process."""
+    """Raise TimeoutError after this much processor time of this process."""
 
     def stop(*_: object) -> None:
         raise TimeoutError
@@ -147,11 +147,11 @@ def draw(rng: random.Random, generator: np.random.Generator, dimension: int, ear
 
 
 def examples(seed: int, early_stop: bool) -> Iterator[int]:
-    """Yields after every draw the dimension of an accepted example, or 0 for a rejected system.
+    """Yields, after every draw, the dimension of an accepted example or 0 for a rejected system.
 
     The dimension is drawn first and kept until a system passes: uniform among what is accepted.
-    `early_stop` ends an integration where the bound is exceeded.  The paper does not say so; it changes no
-    accepted example, and spares most of the time that goes into systems that are discarded afterwards.
+    `early_stop` ends an integration where the bound is exceeded.  The paper does not mention it; it changes
+    no accepted example, and saves most of the time that goes into systems that are discarded afterwards.
     """
     rng, generator = random.Random(seed), np.random.default_rng(seed)
     while True:

@@ -3,7 +3,7 @@
     python benchmarks/runtime.py runs/default/checkpoint.safetensors [--samples 50]
 
 Prints milliseconds per decoded token of all samples, seconds per decoding of a 1-D, 2-D and 3-D case of
-ODEBench, seconds to judge as many given systems (teacher forcing), and how far the logits are from torch's:
+ODEBench, seconds to score as many given systems (teacher forcing), and how far the logits are from torch's:
 onnxruntime with 8-bit integers (what ships), onnxruntime in full precision, torch in full precision.
 """
 
@@ -44,7 +44,7 @@ def seconds(work: Callable[[], Any], repeats: int = 3) -> float:
 
 
 def milliseconds_per_step(runtime: Runtime, case: Case, samples: int) -> float:
-    """The first 40 tokens of all samples, none of which ends."""
+    """Milliseconds per step for the first 40 tokens of all samples, none of which ends."""
     vocabulary = Vocabulary.preset(runtime.settings.vocabulary)
     variables = np.zeros((1, len(vocabulary)), dtype=np.bool_)
     variables[0, vocabulary.layout.first_variable : vocabulary.layout.first_exact] = True
@@ -62,7 +62,7 @@ def milliseconds_per_step(runtime: Runtime, case: Case, samples: int) -> float:
 
 def report(name: str, runtime: Runtime, exact: Runtime, cases: list[Case], how: Decoding) -> None:
     """Print the figures of one runtime."""
-    print(f"{name}: {milliseconds_per_step(runtime, cases[1], how.samples):.1f} ms a step", flush=True)
+    print(f"{name}: {milliseconds_per_step(runtime, cases[1], how.samples):.1f} ms per step", flush=True)
     for case in cases:
         points = network_points(case.data, runtime.settings)
         memory = runtime.encode(*points)

@@ -3,8 +3,8 @@
     python benchmarks/sparse.py [--cases 20] [--no-odebench] [--cells 0,0 .05,.5] [--out FILE]
 
 For every case: estimate states, propose equations, combine the best of each variable, fit the constants on
-the trajectory, choose by the observed data; where the states are uncertain, once more along the trajectory of
-the system chosen.  Prints the share of cases with R2 > 0.9 for the reconstructed and for another trajectory,
+the trajectory, choose by the observed data; if the states are uncertain, repeat this along the trajectory of
+the chosen system.  Prints the share of cases with R2 > 0.9 for the reconstructed and for another trajectory,
 by dimension; how often the true structure was among the systems fitted and the true equation among the
 proposals of its variable; and CPU seconds.  The synthetic cases come from the prior: as drawn (any noise,
 several trajectories), and one trajectory each, corrupted as the cells say.
@@ -34,12 +34,12 @@ from odefinder.inference.propose.sparse import combinations, propose
 
 SYSTEMS = 12  # combinations whose constants are fitted
 ROUGH = 1e-3  # error of the state estimate, relative to the signal, above which a second pass may help
-GOOD_ERROR = 1e-4  # mean squared scaled residual, beyond noise, of a fit that needs no growing horizon
+GOOD_ERROR = 1e-4  # mean squared scaled residual beyond noise: better fits need no growing horizon
 
 
 @dataclass(frozen=True)
 class Result:
-    """What came of a case."""
+    """The outcome of a case."""
 
     dimension: int
     reconstruction: float
@@ -122,7 +122,7 @@ def main() -> None:
         "--passes",
         type=int,
         default=2,
-        help="of proposals, where states are uncertain",
+        help="of proposals, if states are uncertain",
     )
     parser.add_argument("--out", type=Path, help="a JSON file")
     options = parser.parse_args()

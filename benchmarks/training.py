@@ -1,11 +1,11 @@
-"""Speed of training: examples a second, and how long the device waits for data.
+"""Speed of training: examples per second, and how long the device waits for data.
 
     python benchmarks/training.py [--preset default] [--seconds 60] [--device cuda] [--profile]
 
-Everything comes from the loop's own reports.  Where the network is compiled, the warm-up ends with the first
-report in which no shape of batch (number of points, padded target length) was new and none is missing; else
+Everything comes from the loop's own reports.  If the network is compiled, the warm-up ends with the first
+report in which no batch shape (number of points, padded target length) was new and none is missing; otherwise
 with the first report.  Afterwards the last batches are trained on again and again: how much faster that is
-says what the data cost the device in all.
+shows what the data cost the device overall.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from odefinder.training.loop import Run
 from odefinder.training.progress import Report
 from odefinder.training.settings import training_preset
 
-KEPT = 60  # last batches, that are repeated without drawing new ones
+KEPT = 60  # last batches, which are repeated without drawing new ones
 
 
 class Measured(Run):
@@ -43,7 +43,7 @@ class Measured(Run):
         return super()._step(batch, rate)
 
     def speed_without_data(self, rounds: int) -> float:
-        """Examples a second on batches that are there already."""
+        """Examples per second on batches that are already there."""
         batches = list(self.last)
         super()._step(batches[0], 0.0).item()
         start = time.perf_counter()
@@ -96,7 +96,7 @@ class Watch:
                 raise Enough
 
     def average(self, name: str) -> float:
-        """Of a figure of the reports, weighted by the time that each covers."""
+        """The average of a figure of the reports, weighted by the time that each covers."""
         total = sum(covered for covered, _ in self.reports)
         return sum(covered * getattr(news, name) for covered, news in self.reports) / total
 

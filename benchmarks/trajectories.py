@@ -2,9 +2,9 @@
 
     python benchmarks/trajectories.py [--cases 15] [--sigma .03] [--points 60] [--runtime onnx]
 
-The same synthetic systems each time, observed along one, two or four trajectories from different initial
-values, with so many points each; the network's samples are judged as in `benchmarks/validate.py`, on a
-trajectory that is none of them.
+The same synthetic systems are observed along one, two or four trajectories from different initial values,
+with --points points each; the network's samples are judged as in `benchmarks/validate.py`, on a trajectory
+that is none of these.
 """
 
 from __future__ import annotations

@@ -3,8 +3,8 @@
     python benchmarks/validate.py runs/default/checkpoint.safetensors [--cases 50] [--out FOLDER]
 
 Prints the figures of `odefinder.bench.validation` on the synthetic validation set (by dimension, noise and
-number of trajectories) and on ODEBench, clean and with sigma 0.05, rho 0.5; and writes them as JSON, a file
-for each, named as the weights.
+number of trajectories) and on ODEBench, clean and with sigma 0.05, rho 0.5; and writes them as JSON, one file
+per weights file, with its name.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def main() -> None:
     parser.add_argument("--refine", type=int, default=12, help="skeletons whose constants are fitted")
     parser.add_argument("--runtime", choices=("torch", "onnx"), default="torch")
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--out", type=Path, help="folder for one JSON file each")
+    parser.add_argument("--out", type=Path, help="folder for the JSON files")
     options = parser.parse_args()
     how = {
         "samples": options.samples,

@@ -1,4 +1,4 @@
-"""What you know goes in: the operators that may occur, and a first guess.
+"""Put in what you know: the operators that may occur, and a first guess.
 
 The pendulum that comes with odefinder: angle' = velocity, velocity' = -0.25 velocity - 4 sin(angle), with
 3 % noise.

@@ -16,7 +16,7 @@ print(model.latex())
 print("\nSymPy:")
 print(model.sympy())
 
-print("\nA Python function, which needs NumPy only:")
+print("\nA Python function that needs only NumPy:")
 source = model.system_.python()
 print(source)
 
@@ -26,6 +26,6 @@ solution = solve_ivp(names["f"], (0.0, 30.0), [0.5, 0.0], rtol=1e-8, atol=1e-8)
 print("SciPy, at t = 30:    ", solution.y[:, -1].round(4))
 print("odefinder, at t = 30:", model.simulate([0.5, 0.0], [0.0, 30.0])[-1].round(4))
 
-model.save("oscillator.json")  # readable, and no pickle: odefinder simulate oscillator.json --t-end 30
+model.save("oscillator.json")  # readable, not a pickle: odefinder simulate oscillator.json --t-end 30
 again = ODEFormer.load("oscillator.json")
 assert again.system_ == model.system_

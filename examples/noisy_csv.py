@@ -1,4 +1,4 @@
-"""A CSV file as it comes: noise, gaps, times that are not evenly spaced, a column that is no variable.
+"""A real-life CSV file: noise, gaps, unevenly spaced times, and a column that is not a variable.
 
 The truth is a reaction A -> B -> C with the rates 0.8 and 0.3.
 """
@@ -21,7 +21,7 @@ path = Path("reaction.csv")
 table = pd.DataFrame({"Time (min)": t, "A": observed[:, 0], "B": observed[:, 1], "operator": "JD"})
 table.to_csv(path, index=False)
 
-data = read(path, variables=["A", "B"])  # without variables, the column of texts is an error that says so
+data = read(path, variables=["A", "B"])  # without variables=, the text column is an error that says so
 model = ODEFormer().fit(data)
 print(model)
 print("\nchosen:", repr(model.system_))

@@ -22,7 +22,7 @@ model = ODEFormer().fit(runs, times, variables=["x"])
 print(model)
 print(f"\nR2 on a new trajectory, all together: {model.score(new_run, new_times):.3f}")
 
-# Independent datasets get a fit each; n_jobs and backend are those of joblib.
+# Independent datasets get one fit each; n_jobs and backend are those of joblib.
 alone = ODEFormer().fit_many(zip(runs, times, strict=True), n_jobs=2, backend="threading")
 for x0, one in zip(starts, alone, strict=True):
     print(f"R2 on it from the trajectory that starts at {x0} alone: {one.score(new_run, new_times):.3f}")

@@ -65,7 +65,7 @@ for example in examples:
     )
     print(f"{system_of(example)}\n")
 words = vocabulary.words(examples[0]["tokens"][: examples[0]["n_tokens"]])
-print("The first as the network is to spell it:", " ".join(words))
+print("The first one as the network should spell it:", " ".join(words))
 print(f"To find these, {counts.sum()} systems were drawn; the others blew up, stood still or were too long.")
 
 figure, axes = plt.subplots(1, 4, figsize=(16, 3.5), layout="constrained")

@@ -243,7 +243,7 @@ def test_ctrl_c_returns_the_best_so_far(monkeypatch: pytest.MonkeyPatch) -> None
     find.prepare()
     monkeypatch.setattr(Search, "search_around", interrupted)
     model = quick().fit(X, T)
-    assert "The search was interrupted: these are the best systems until then." in model.notes_
+    assert "The search was interrupted: these are the best systems found so far." in model.notes_
     monkeypatch.setattr(Search, "fit_whole", interrupted)
     with pytest.raises(KeyboardInterrupt):
         quick().fit(X, T)

@@ -183,7 +183,7 @@ def test_stiff_systems_are_handed_on() -> None:
         ([1.0, 2.0], [[0.0, 1.0]], "t has shape"),
         ([1.0, 2.0], [0.0, math.nan], "NaN or infinite"),
         ([1.0, 2.0], [0.0, 2.0, 1.0], "go back after t = 2; sort"),
-        ([1.0, 2.0], [0.0, 1.0, 1.0], "the time 1 comes twice"),
+        ([1.0, 2.0], [0.0, 1.0, 1.0], "the time 1 occurs twice"),
         ([1.0, 2.0], ["now"], "t must be an array of real numbers"),
     ],
 )
@@ -274,13 +274,13 @@ GOOD = SYSTEM.to_dict()
         ({**GOOD, "program": None}, "'program' is not a list"),
         ({**GOOD, "program": []}, "the program is empty"),
         ({**GOOD, "program": GOOD["program"][:-1]}, "ends too early"),
-        ({**GOOD, "program": ["arcsin", "$0", "$1"]}, "'arcsin' is no part of a program"),
+        ({**GOOD, "program": ["arcsin", "$0", "$1"]}, "'arcsin' is not part of a program"),
         ({**GOOD, "program": ["$0", "$7"]}, "variable number 7"),
-        ({**GOOD, "program": ["$0", "$-1"]}, "no part of a program"),
-        ({**GOOD, "program": ["$0", True]}, "True is no part"),
-        ({**GOOD, "program": ["$0", None]}, "None is no part"),
-        ({**GOOD, "program": ["$0", math.nan]}, "no part of a program"),
-        ({**GOOD, "program": ["$0", 10**400]}, "no part of a program"),
+        ({**GOOD, "program": ["$0", "$-1"]}, "not part of a program"),
+        ({**GOOD, "program": ["$0", True]}, "True is not part"),
+        ({**GOOD, "program": ["$0", None]}, "None is not part"),
+        ({**GOOD, "program": ["$0", math.nan]}, "not part of a program"),
+        ({**GOOD, "program": ["$0", 10**400]}, "not part of a program"),
     ],
 )
 def test_damaged_data(data: object, message: str) -> None:

@@ -70,7 +70,7 @@ def page(systems: Sequence[BenchSystem], older: Sequence[BenchSystem]) -> str:
 
 
 def table(systems: Sequence[BenchSystem]) -> str:
-    """One row a system."""
+    """One row per system."""
     lines = ["| | system | equations | constants | initial values |", "|---|---|---|---|---|"]
     for system in systems:
         name = f"**{system.name}**" + (", chaotic" if system.chaotic else "")
@@ -89,7 +89,7 @@ def table(systems: Sequence[BenchSystem]) -> str:
 
 
 def draw(systems: Sequence[BenchSystem]) -> Any:
-    """One panel a system: variables over time, from both initial values."""
+    """One panel per system: variables over time, from both initial values."""
     rows = -(-len(systems) // COLUMNS)
     figure, grid = plt.subplots(rows, COLUMNS, figsize=(14, 1.75 * rows + 0.6), layout="constrained")
     for ax, system in zip(grid.flat, systems, strict=True):

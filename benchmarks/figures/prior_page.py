@@ -2,8 +2,8 @@
 
     python benchmarks/figures/prior_page.py
 
-The first examples of a seed, nothing chosen.  Lines are the systems' clean trajectories, dots what is
-observed of them, colours the variables; times and values are scaled as the network sees them.
+These are the first examples of a seed, not a selection.  Lines are the systems' clean trajectories, dots the
+observed points, colours the variables; times and values are scaled as the network sees them.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from odefinder.prior.statistics import MEASURED, MONOTONE, OSCILLATING, STATIONA
 
 OUT = Path(__file__).parents[2] / "docs" / "images" / "prior.png"
 SEED, ROWS, COLUMNS = 2026, 4, 6
-STATISTICS_OF = 4000  # examples behind the shares in the headings
+STATISTICS_OF = 4000  # examples from which the shares in the headings come
 TITLES = {"paper": "Preset paper: random trees", "default": "Preset default: trees and structured families"}
 
 

@@ -57,7 +57,7 @@ def main() -> None:
 
 
 def draw_loss(axis: plt.Axes, log: list[dict[str, Any]]) -> None:
-    """The cross-entropy a token, and the minutes at the upper edge."""
+    """The cross-entropy per token, and the minutes at the upper edge."""
     examples = np.array([entry["progress"]["examples"] for entry in log]) / 1e6
     axis.plot(examples, [entry["loss"] for entry in log], color="0.2", linewidth=1)
     axis.set_yscale("log")
@@ -65,7 +65,7 @@ def draw_loss(axis: plt.Axes, log: list[dict[str, Any]]) -> None:
     axis.set_yticks(ticks, [f"{tick:g}" for tick in ticks])
     axis.minorticks_off()
     minutes = log[-1]["progress"]["minutes"]
-    axis.set_title(f"Cross-entropy a token ({minutes:.0f} minutes of one H200)")
+    axis.set_title(f"Cross-entropy per token ({minutes:.0f} minutes of one H200)")
 
 
 def draw_metric(

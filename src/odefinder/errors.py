@@ -22,7 +22,7 @@ class CheckpointError(OdefinderError, ValueError):
 
 
 class MissingExtraError(OdefinderError, ImportError):
-    """A part that needs an optional dependency."""
+    """An optional dependency that is needed but not installed."""
 
     def __init__(self, what: str, extra: str):
         super().__init__(f"{what} needs an optional dependency: pip install 'odefinder[{extra}]'")

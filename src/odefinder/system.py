@@ -1,4 +1,4 @@
-"""The result of a fit, and the way in for known equations: a system of ODEs as an object."""
+"""A system of ODEs as an object: the result of a fit, or equations that are already known."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class StiffnessWarning(UserWarning):
 
 @dataclass(frozen=True, repr=False)
 class ODESystem:
-    """dx/dt = f(x): a program with one expression a variable, and the variables' names.
+    """dx/dt = f(x): a program with one expression per variable, and the variables' names.
 
     >>> system = ODESystem.from_text("x' = a*x - x*y; y' = x*y - y", constants={"a": 0.5})
     >>> print(system)
@@ -187,7 +187,7 @@ class ODESystem:
     ) -> NDArray[np.float64]:
         """The trajectory (N, D) at the times t, from x0 at t[0]: values in order, or {"x": 1.0, "y": 0.5}.
 
-        Where the solution does not exist the rows are NaN, and a `SimulationWarning` says why.  A stiff
+        Where the solution does not exist, the rows are NaN and a `SimulationWarning` says why.  A stiff
         system is handed to an implicit method, with a `StiffnessWarning`.
         """
         from odefinder.numerics.integrate import Status, integrate
@@ -203,7 +203,7 @@ class ODESystem:
             by_implicit, implicit_status = integrate_stiff(
                 self.program, start, times, rtol, atol, max_evaluations=max_steps
             )
-            # Near a singularity both fail; only what the implicit method does better is stiffness.
+            # Near a singularity both fail; the system is stiff only if the implicit method does better.
             if _rows_reached(by_implicit) > _rows_reached(x):
                 x, status = by_implicit, implicit_status
                 message = f"the system looks stiff: the implicit method {METHOD} took over, which is slower"
@@ -242,7 +242,7 @@ class ODESystem:
         return f'ODESystem("{"; ".join(str(self).splitlines())}")'
 
     def to_text(self, digits: int | None = None) -> str:
-        """One line an equation, `x' = ...`; without `digits`, the numbers are exact."""
+        """One line per equation, `x' = ...`; without `digits`, the numbers are exact."""
         width = max(map(len, self.variables)) + 1
         return "\n".join(
             f"{name + chr(39):<{width}} = {to_text(component, self.variables, digits)}"
@@ -312,7 +312,7 @@ def _read_node(node: Any) -> tuple[int, float]:
         return OPCODE_BY_NAME[node], 0.0
     if isinstance(node, str) and re.fullmatch(r"\$[0-9]{1,4}", node):
         return VAR, float(node[1:])
-    raise DataError(f"the saved system is damaged: {node!r} is no part of a program")
+    raise DataError(f"the saved system is damaged: {node!r} is not part of a program")
 
 
 # ---------------------------------------------------------------------------------------- checking numbers
@@ -332,7 +332,7 @@ def _increasing_times(t: ArrayLike) -> NDArray[np.float64]:
     times = _numbers(t, "t")
     if times.ndim != 1 or len(times) == 0:
         raise DataError(
-            f"t has shape {times.shape}; give a list of at least one time, the first being that of x0"
+            f"t has shape {times.shape}; give a list of at least one time, starting with that of x0"
         )
     if not np.isfinite(times).all():
         raise DataError("a time is NaN or infinite; remove it")
@@ -343,7 +343,7 @@ def _increasing_times(t: ArrayLike) -> NDArray[np.float64]:
         )
     if (steps == 0).any():
         raise DataError(
-            f"the time {times[np.argmax(steps == 0)]:g} comes twice; keep one of each (numpy.unique)"
+            f"the time {times[np.argmax(steps == 0)]:g} occurs twice; keep one of each (numpy.unique)"
         )
     return times
 

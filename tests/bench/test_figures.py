@@ -188,7 +188,7 @@ def test_what_goes_wrong(tmp_path: Path, options: dict[str, Any], message: str) 
 
 
 def test_nothing_to_draw(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match="no folder that `odefinder bench` filled"):
+    with pytest.raises(DataError, match="`odefinder bench` did not write it"):
         draw_figures(tmp_path)
     write(tmp_path, [judge("pysr", task, Fitted(Status.NOT_RUN)) for task in _one_task()])
     with pytest.raises(DataError, match="no results yet; run `odefinder bench` with this --out first"):

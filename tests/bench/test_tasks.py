@@ -167,7 +167,7 @@ def test_the_published_file_is_one_of_these(tmp_path: Path) -> None:
         ({"dimension": 2}, "'dimension' is 2, but there are 1 equations"),
         ({"variables": "x"}, "'variables' is a list of names"),
         ({"intial_values": []}, "did you mean 'initial_values'"),
-        ({"id": None}, "'id' is a text or a number"),
+        ({"id": None}, "'id' is text or a number"),
     ],
 )
 def test_wrong_entries_are_named(tmp_path: Path, change: dict[str, Any], message: str) -> None:

@@ -78,7 +78,7 @@ def test_missing_cells(tmp_path: Path) -> None:
 def test_the_first_column_is_the_time_if_it_increases(tmp_path: Path) -> None:
     dataset = read(written(tmp_path, table(header="A,prey,N")))
     assert_expected(dataset)
-    assert dataset.notes == ("The first column, 'A', is taken for the time.",)
+    assert dataset.notes == ("The first column, 'A', is taken as the time.",)
     falling = "a,b\n" + "\n".join(f"{9 - i},{i * i}" for i in range(6))
     with pytest.raises(
         DataError, match=r"data.csv: no column looks like the time; the columns are 'a', 'b'.*--time"
@@ -132,7 +132,7 @@ def test_numpy_files(tmp_path: Path) -> None:
 def test_json(tmp_path: Path) -> None:
     assert_expected(read(written(tmp_path, json.dumps(FRAME.to_dict("list")), "data.json")))
     assert_expected(read(written(tmp_path, json.dumps(FRAME.to_dict("records")), "data.json")))
-    with pytest.raises(DataError, match="no table"):
+    with pytest.raises(DataError, match="not a table"):
         read(written(tmp_path, "3", "data.json"))
 
 
@@ -160,7 +160,7 @@ def test_bad_paths(tmp_path: Path) -> None:
         (tmp_path / "none.csv", "there is no file"),
         (tmp_path, "is a folder"),
         (written(tmp_path, "", "data.xlsx"), "save the sheet as CSV"),
-        (written(tmp_path, "", "data.mat"), "files ending in .mat are not known"),
+        (written(tmp_path, "", "data.mat"), "files ending in .mat cannot be read"),
     ]:
         with pytest.raises(DataError, match=message):
             read(path)

@@ -104,7 +104,7 @@ def test_dates_spread_over_columns() -> None:
     assert dataset.clock.label == "days since 2020-01-01"
     assert dataset.times[0][:3].tolist() == [0.0, 31.0, 60.0]
     assert "Year, month together are the time" in dataset.notes[0]
-    with pytest.raises(DataError, match="Year, month are no dates"):
+    with pytest.raises(DataError, match="Year, month are not dates"):
         from_frame(FRAME.assign(Year=2020, month=range(4, 14)))
 
 
@@ -153,7 +153,7 @@ def test_missing_values_of_every_kind() -> None:
     [
         (with_time("t", species="lynx"), "'species' has text, 'lynx'.*variables=.*trajectory='species'"),
         (with_time("t", y=[1.0, "n/k", *T[2:]]), "'y' has text, 'n/k' in row 2; correct it"),
-        (with_time("t", y=[[1]] * 10), "no number"),
+        (with_time("t", y=[[1]] * 10), "not a number"),
         (with_time("t", y=1j), "complex"),
         (with_time("t", y=pd.Timestamp("2020")), "time='y'"),
         (with_time("t", y=pd.Timedelta("1s")), "durations"),

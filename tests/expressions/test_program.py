@@ -49,9 +49,9 @@ def test_operator_table():
         ([CONST, CONST], [1.0], r"opcodes and values of one length, got \(2,\) and \(1,\)"),
         ([[CONST]], [[1.0]], "one length"),
         ([], [], "the program is empty"),
-        ([N_OPCODES], [0.0], f"{N_OPCODES} is no opcode; opcodes run from 0 to {N_OPCODES - 1}"),
-        ([-1], [0.0], "-1 is no opcode"),
-        ([300], [0.0], "300 is no opcode"),  # not wrapped round to int8
+        ([N_OPCODES], [0.0], f"{N_OPCODES} is not an opcode; opcodes run from 0 to {N_OPCODES - 1}"),
+        ([-1], [0.0], "-1 is not an opcode"),
+        ([300], [0.0], "300 is not an opcode"),  # not wrapped round to int8
         ([CONST], [np.nan], "must be finite"),
         ([CONST], [-np.inf], "must be finite"),
         ([VAR], [-1.0], "whole number, 0 or larger"),

@@ -118,6 +118,6 @@ def test_a_note_on_smooth_data_that_are_not_explained() -> None:
     """A force that depends on time, without a trace of noise: no system in x alone follows it."""
     beating = from_arrays(np.sin(2.0 * T) + 0.6 * np.sin(3.3 * T), T)
     assert any(
-        "smoother" in note or "badly" in note for note in find(beating, FindSettings(network=False)).notes
+        "misses clear" in note or "badly" in note for note in find(beating, FindSettings(network=False)).notes
     )
-    assert not any("smoother" in note for note in find(DECAY, FindSettings(network=False)).notes)
+    assert not any("misses clear" in note for note in find(DECAY, FindSettings(network=False)).notes)

@@ -259,8 +259,8 @@ def test_what_has_no_word() -> None:
         ("E0 25 <eos>", r"token 0 \('E0'\): expected the sign"),
         ("+ E0 <eos>", r"token 2 \('<eos>'\): expected the mantissa"),
         ("x0 + E0 25 <eos>", r"token 1 \('\+'\): the expression before it is complete"),
-        ("sin <pad> x0 <eos>", r"token 1 \('<pad>'\): no part of an expression"),
-        ("<bos> x0 <eos>", r"token 0 \('<bos>'\): no part of an expression"),
+        ("sin <pad> x0 <eos>", r"token 1 \('<pad>'\): not part of an expression"),
+        ("<bos> x0 <eos>", r"token 0 \('<bos>'\): not part of an expression"),
     ],
 )
 def test_malformed_sequences(words: str, message: str) -> None:
@@ -270,7 +270,7 @@ def test_malformed_sequences(words: str, message: str) -> None:
 
 
 def test_ids_outside_the_vocabulary() -> None:
-    with pytest.raises(ExpressionError, match="145 is no id"):
+    with pytest.raises(ExpressionError, match="145 is not an id"):
         COARSE.decode([145, tokens.EOS])
 
 

@@ -129,7 +129,7 @@ def test_no_file_or_no_safetensors(tmp_path: Path) -> None:
     with pytest.raises(CheckpointError, match="there is no file"):
         load_network(tmp_path)
     (tmp_path / "text").write_text("hello, this is a text and no network at all")
-    with pytest.raises(CheckpointError, match="damaged or no safetensors file"):
+    with pytest.raises(CheckpointError, match="damaged or not a safetensors file"):
         load_network(tmp_path / "text")
 
 

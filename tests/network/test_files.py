@@ -47,7 +47,7 @@ def test_no_file_or_no_safetensors(tmp_path: Path) -> None:
     with pytest.raises(CheckpointError, match="there is no file"):
         OnnxRuntime(tmp_path / "none")
     (tmp_path / "text").write_text("hello, this is a text and no network at all")
-    with pytest.raises(CheckpointError, match="damaged or no safetensors file"):
+    with pytest.raises(CheckpointError, match="damaged or not a safetensors file"):
         OnnxRuntime(tmp_path / "text")
 
 

@@ -248,7 +248,7 @@ def test_a_run_may_begin_with_weights(tmp_path: Path) -> None:
     assert second.progress.step == 0
     expected = checkpoint.load_network(weights).state_dict()
     assert all(torch.equal(tensor, expected[name]) for name, tensor in second.network.state_dict().items())
-    with pytest.raises(SettingsError, match="another network than the preset 'default'"):
+    with pytest.raises(SettingsError, match="does not hold the network of the preset 'default'"):
         Run(tmp_path / "third", training_preset("default"), resume=False, device="cpu", weights=weights)
     with pytest.raises(SettingsError, match="give one of them"):
         Run(tmp_path / "second", TINY, resume=True, device="cpu", weights=weights)

@@ -1,4 +1,4 @@
-"""Cases: data in canonical units with the truth behind them; those of the prior are drawn here."""
+"""Cases: data in canonical units with the truth behind them; cases from the prior are drawn here."""
 
 from __future__ import annotations
 
@@ -84,8 +84,8 @@ def _synthetic_case(example: Example) -> Case | None:
 def _other_trajectory(truth: Program, start: Floats, t: Floats) -> Floats | None:
     """A clean trajectory from elsewhere: the first of a few starts from which the system stays finite.
 
-    As on ODEBench, repeating the observed trajectory shall not do: every variable starts elsewhere, by turns
-    larger and smaller, at least by 0.1, and with the same sign.
+    As on ODEBench, repeating the observed trajectory must not be enough: every variable starts elsewhere,
+    alternately larger and smaller, by at least 0.1, and with the same sign.
     """
     even = np.arange(len(start)) % 2 == 0
     for first, second in ((0.5, -0.5), (-0.5, 0.5), (-0.4, -0.2), (0.2, -0.2)):

@@ -1,4 +1,4 @@
-"""Trajectories of tasks as CSV files, for tools outside."""
+"""Trajectories of tasks as CSV files, for other tools."""
 
 from __future__ import annotations
 
@@ -13,7 +13,10 @@ from odefinder.errors import SettingsError
 
 
 def export_tasks(tasks: Iterable[Task], folder: Path) -> int:
-    """One file a task, `sigma-S_rho-R/SYSTEM_INITIAL.csv` with the columns t and the variables; how many."""
+    """Write one file per task, `sigma-S_rho-R/SYSTEM_INITIAL.csv` with the columns t and the variables.
+
+    Returns the number of files.
+    """
     if folder.exists() and not folder.is_dir():
         raise SettingsError(f"{folder} is a file; give a folder")
     count = 0
@@ -32,7 +35,7 @@ def export_tasks(tasks: Iterable[Task], folder: Path) -> int:
 
 
 def _file_name(system: str) -> str:
-    """The id, padded where it is a number so that files sort; nothing that a file's name must not have."""
+    """The id, padded if it is a number so that files sort; without characters that file names cannot have."""
     return (
         f"{int(system):02d}"
         if system.isdecimal()

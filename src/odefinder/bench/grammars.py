@@ -1,9 +1,9 @@
 """Probabilistic context-free grammars of right-hand sides, and samples from them.
 
-The five grammars of ProGED that the paper searches over (Brence, Todorovski and Dzeroski 2021; for systems of
-ODEs Omejc and others 2023), written here as rules in prefix order: an upper-case name is expanded further, V
-is a variable, C a constant whose value is to be fitted, the other words are operators of `program.py`.  The
-shares are the published ones.  A difference is a sum whose second term has a constant of
+These are the five grammars of ProGED that the paper searches over (Brence, Todorovski and Dzeroski 2021; for
+systems of ODEs Omejc and others 2023), written as rules in prefix order: an upper-case name is expanded
+further, V is a variable, C a constant whose value is to be fitted, and the other words are operators of
+`program.py`.  The shares are the published ones.  A difference is a sum whose second term has a constant of
 its own, and the waves have constants for amplitude and frequency.
 """
 
@@ -16,7 +16,7 @@ from odefinder.expressions.program import CONST, OPCODE_BY_NAME, VAR, Program, m
 Rules = dict[str, tuple[tuple[float, str], ...]]  # name -> (share, words) of each production
 
 MAX_NODES = 40  # of an equation; longer ones are drawn again
-CONSTANT_SPREAD = 1.0  # of the normal numbers from which constants are fitted
+CONSTANT_SPREAD = 1.0  # standard deviation of the normal numbers with which fits of constants start
 
 _MONOMIALS = {"T": ((0.4, "mul T V"), (0.6, "C"))}
 _TERMS = {"R": ((0.6, "T"), (0.4, "mul C exp T"))}
@@ -50,7 +50,7 @@ GRAMMARS: dict[str, Rules] = {
 
 
 def sample_equation(rules: Rules, dimension: int, rng: np.random.Generator) -> Program:
-    """A random equation in so many variables, with random constants."""
+    """A random equation in `dimension` variables, with random constants."""
     while True:
         equation = _expanded(rules, dimension, rng)
         if equation is not None:

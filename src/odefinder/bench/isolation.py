@@ -1,9 +1,9 @@
-"""Every fit in a process of its own, with limits on its time and memory: nothing it does can stop the run.
+"""Every fit runs in its own process, with limits on time and memory: nothing it does can stop the run.
 
 An `Isolation` holds one process that has everything imported and compiled (`warden.py`) and forks a child for
-every fit; without fork (Windows) every fit starts Python anew, and memory is not limited.  Processes have one
-thread for linear algebra, so that CPU seconds can be compared.  What a method prepares (imports, compilation)
-is not part of a fit's time.
+every fit; without fork (Windows) every fit starts a new Python, and memory is not limited.  Processes have
+one thread for linear algebra, so that CPU seconds can be compared.  What a method prepares (imports,
+compilation) is not part of a fit's time.
 """
 
 from __future__ import annotations
@@ -24,12 +24,13 @@ from odefinder.bench.warden import LENGTH, Request
 from odefinder.expressions.program import make_program
 
 START = "from odefinder.bench.warden import main; main()"
-STARTING = 600.0  # seconds that imports and compilation may take; on a new machine it is a minute or two
+STARTING = 600.0  # seconds that imports and compilation may take; a new machine needs a minute or two
 GRACE = 30.0  # seconds that the warden has to kill a fit and report, before it is killed itself
 ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS",
               "VECLIB_MAXIMUM_THREADS", "JULIA_NUM_THREADS")  # fmt: skip
 
-FORKS_ON_MACOS = {"OBJC_DISABLE_INITIALIZE_FORK_SAFETY": "YES"}  # else a library may end every forked child
+# Otherwise a library may end every forked child.
+FORKS_ON_MACOS = {"OBJC_DISABLE_INITIALIZE_FORK_SAFETY": "YES"}
 
 
 class Isolation:
@@ -39,14 +40,14 @@ class Isolation:
         self.time_limit, self.memory_limit = time_limit, memory_limit  # seconds, bytes
         self._warden: subprocess.Popen[bytes] | None = None
         self._closed = False
-        self._lock = threading.Lock()  # around starting and killing: `close` comes from another thread
+        self._lock = threading.Lock()  # around starting and killing: `close` is called from another thread
 
     def fit(self, method: Method, t: Floats, x: Floats, seed: int) -> Fitted:
         """Run one fit; whatever happens, there is an outcome."""
         limits = self.time_limit, self.memory_limit
         try:
             content = pickle.dumps(Request(method, t, x, seed, *limits))
-        except Exception as problem:  # for instance a lambda, which only a name can stand for
+        except Exception as problem:  # for instance a lambda, which can only be sent by name
             if METHODS.get(method.name) is not method:
                 return Fitted(Status.CRASH, f"the method cannot be sent to another process: {problem}")
             content = pickle.dumps(Request(method.name, t, x, seed, *limits))
@@ -61,7 +62,7 @@ class Isolation:
         return _fitted(outcome)
 
     def close(self) -> None:
-        """End the process and what runs in it; `fit` then returns at once."""
+        """End the process and whatever runs in it; `fit` then returns at once."""
         with self._lock:
             self._closed = True
         self._discard()
@@ -89,7 +90,7 @@ class Isolation:
                         **FORKS_ON_MACOS,
                         "PYTHONPATH": paths,
                     },
-                    start_new_session=True,  # Ctrl-C is for the run, which ends this process itself
+                    start_new_session=True,  # Ctrl-C is for the run only, which ends this process itself
                 )
             return self._warden
 
@@ -131,7 +132,7 @@ class Isolation:
 
 
 def _reply(warden: subprocess.Popen[bytes], seconds: float) -> tuple[dict[str, Any] | None, bool]:
-    """The next line of the warden, None at its end; and whether it was killed for taking too long."""
+    """The warden's next line, None at its end; and whether the warden was killed for taking too long."""
     assert warden.stdout is not None
     late = threading.Event()
 
@@ -143,7 +144,7 @@ def _reply(warden: subprocess.Popen[bytes], seconds: float) -> tuple[dict[str, A
     timer.daemon = True
     timer.start()
     try:
-        with suppress(ValueError):  # a line that was cut, or a stream that `close` has closed
+        with suppress(ValueError):  # a line that was cut off, or a stream that `close` has closed
             line = warden.stdout.readline()
             if line.endswith(b"\n"):
                 return dict(json.loads(line)), False

@@ -15,7 +15,7 @@ GOOD = 0.9  # R2 above which a trajectory counts as found
 def predicted(
     program: Program, x0: NDArray[np.float64], t: NDArray[np.float64], truth: NDArray[np.float64]
 ) -> tuple[NDArray[np.float64], Status]:
-    """The trajectory that a system draws from x0, as exact as its comparison with the truth demands."""
+    """The trajectory of a system from x0, accurate enough for the comparison with the truth."""
     scale = float(np.abs(truth).max()) + 1e-12
     return integrate(program, x0, t, atol=1e-10 * scale, max_steps=50_000, bound=1e6 * scale)
 
@@ -23,6 +23,6 @@ def predicted(
 def trajectory_r2(
     program: Program, x0: NDArray[np.float64], t: NDArray[np.float64], truth: NDArray[np.float64]
 ) -> float:
-    """R2 of the trajectory that a system draws from x0; -inf if it cannot be integrated."""
+    """R2 of the trajectory of a system from x0; -inf if it cannot be integrated."""
     prediction, status = predicted(program, x0, t, truth)
     return variance_weighted_r2(truth, prediction) if status == Status.OK else -np.inf

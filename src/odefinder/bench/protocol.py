@@ -1,4 +1,4 @@
-"""How a method's answer is judged, and what is recorded of it.
+"""How a method's answer is judged, and what is recorded about it.
 
 Reconstruction: R2 on the clean trajectory at all times, from its clean initial value.  Generalization: R2 on
 the trajectory from the other initial value.  Both integrate tightly (`metrics.trajectory_r2`): with loose
@@ -25,12 +25,12 @@ class Status(StrEnum):
     """What came of a fit."""
 
     OK = "ok"
-    INVALID = "invalid"  # nothing, or nothing that is a system of the right dimension
+    INVALID = "invalid"  # no answer, or not a system of the right dimension
     DIVERGED = "diverged"  # the system cannot be integrated from the clean initial value
     TIMEOUT = "timeout"
     MEMORY = "memory"
     CRASH = "crash"  # an exception, or the process died
-    NOT_RUN = "not run"  # something that the method needs is not here
+    NOT_RUN = "not run"  # something that the method needs is missing
 
 
 FAILURES = tuple(status for status in Status if status not in (Status.OK, Status.NOT_RUN))
@@ -44,13 +44,13 @@ class Fitted:
     message: str = ""
     program: Program | None = None
     wall_s: float = 0.0
-    cpu_s: float = 0.0  # user and system time, with that of child processes
+    cpu_s: float = 0.0  # user and system time, including child processes
     memory_mb: float = 0.0  # the largest resident memory, libraries included
 
 
 @dataclass(frozen=True)
 class Result:
-    """One row of the results.  The last three differ between two runs with the same seed, nothing else."""
+    """One row of the results.  Between two runs with the same seed, only the last three fields differ."""
 
     method: str
     set: str
@@ -74,7 +74,7 @@ class Result:
 
     @property
     def key(self) -> tuple[str, str, int, float, float]:
-        """What tells it apart within a run."""
+        """What identifies it within a run."""
         return self.method, self.system, self.initial, self.sigma, self.rho
 
 
@@ -124,7 +124,7 @@ def judge(method: str, task: Task, fitted: Fitted) -> Result:
 
 
 def same_structure(program: Program, truth: Program) -> bool:
-    """Whether two systems differ in the values of constants only, in canonical form."""
+    """Whether two systems, in canonical form, differ only in the values of constants."""
     try:
         return skeleton(program) == skeleton(truth)
     except ExpressionError:  # no finite canonical form

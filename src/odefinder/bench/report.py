@@ -31,7 +31,7 @@ NONE = "-"
 
 
 def write_report(folder: Path) -> list[Path]:
-    """Write the table and the report of a folder; the files."""
+    """Write the table and the report of a folder; returns the files."""
     run, results = read_run(folder), read_results(folder)
     if not results:
         raise DataError(f"{folder} has no results yet; run `odefinder bench` with this --out first")
@@ -40,14 +40,14 @@ def write_report(folder: Path) -> list[Path]:
     table.to_csv(paths[0], index=False)
     try:
         table.to_parquet(paths[1], index=False)
-    except ImportError:  # without pyarrow, CSV has to do
+    except ImportError:  # without pyarrow, CSV has to be enough
         paths.remove(folder / PARQUET)
     paths[-1].write_text(as_markdown(run, results), encoding="utf-8")
     return paths
 
 
 def as_frame(results: Sequence[Result]) -> pd.DataFrame:
-    """One row a fit; R2 is missing where there is none."""
+    """One row per fit; R2 is missing where there is none."""
     frame = pd.DataFrame([[getattr(result, name) for name in COLUMNS] for result in results], columns=COLUMNS)
     frame[["reconstruction", "generalization"]] = frame[["reconstruction", "generalization"]].astype(float)
     frame["complexity"] = frame["complexity"].astype("Int64")
@@ -55,7 +55,7 @@ def as_frame(results: Sequence[Result]) -> pd.DataFrame:
 
 
 def environment(needs: Iterable[str] = ()) -> dict[str, Any]:
-    """Versions, and the number of processors; nothing that tells whose machine it is."""
+    """Versions, and the number of processors; nothing that reveals whose machine it is."""
     found = {"python": platform.python_version()}
     for name in (*PACKAGES, *sorted(set(needs))):
         try:
@@ -88,7 +88,7 @@ def as_markdown(run: dict[str, Any], results: Sequence[Result]) -> str:
     if ran:
         parts += [
             "## Times",
-            "Seconds a fit, failed ones included, with one thread each. Imports and compilation are not "
+            "Seconds per fit, failed ones included, with one thread each. Imports and compilation are not "
             "counted.",
             _table(TIMES, _cells(ran)),
         ]
@@ -236,7 +236,7 @@ def _settings(run: dict[str, Any]) -> str:
         if settings
     )
     facts = (
-        f"Seed {run['seed']}; at most {run['time_limit']:g} s and {run['memory_limit']:g} GB a fit; "
+        f"Seed {run['seed']}; at most {run['time_limit']:g} s and {run['memory_limit']:g} GB per fit; "
         f"{run.get('processors', '?')} processors; {versions}."
     )
     return "\n\n".join(filter(None, [f"```\n{commands}\n```", facts, methods]))

@@ -1,8 +1,8 @@
 """The folder of a run: `run.json` says what was asked for, `results.jsonl` has one line for each fit.
 
 A line is written and synchronised as soon as its fit is done, so a run that is killed loses only the fits
-that were going on; a last line that was cut off by a kill is dropped.  Where a fit has several lines (a
-method that could not run at first), the last one counts.
+in progress; a last line that was cut off by a kill is dropped.  If a fit has several lines (because the
+method could not run at first), the last one counts.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def open_run(
 ) -> None:
     """Make the folder, or check that it holds a run with the same settings.
 
-    methods: the settings of each; command: what was asked for; environment: what else the report shall say.
+    methods: the settings of each; command: what was asked for; environment: what else the report should say.
     """
     asked = json.loads(json.dumps(dict(shared)))
     if folder.exists() and not folder.is_dir():
@@ -71,7 +71,7 @@ def read_run(folder: Path) -> dict[str, Any]:
         content = dict(json.loads(path.read_text(encoding="utf-8")))
     except FileNotFoundError:
         raise DataError(
-            f"{folder} has no {RUN}: it is no folder that `odefinder bench` filled; give the --out of a run"
+            f"{folder} has no {RUN}: `odefinder bench` did not write it; give the --out of a run"
         ) from None
     except (OSError, ValueError, TypeError) as problem:
         raise DataError(f"cannot read {path}: {problem}") from None
@@ -87,7 +87,7 @@ def read_results(folder: Path) -> list[Result]:
         return []
     by_key = {}
     lines = path.read_bytes().split(b"\n")
-    for number, line in enumerate(lines[:-1], start=1):  # what follows the last end of line is cut off
+    for number, line in enumerate(lines[:-1], start=1):  # what follows the last newline was cut off
         try:
             entry = json.loads(line)
             result = Result(**{name: entry[name] for name in COLUMNS})
@@ -114,7 +114,7 @@ class ResultFile:
         self._drop_cut_line()
 
     def append(self, result: Result) -> None:
-        """Write a line so that it outlives a kill."""
+        """Write a line so that it survives a kill."""
         self._file.write(json.dumps(asdict(result), allow_nan=False).encode() + b"\n")
         self._file.flush()
         os.fsync(self._file.fileno())
@@ -136,7 +136,7 @@ class ResultFile:
 
 
 def _lock(file: IO[bytes], folder: Path) -> None:
-    """Held until the file is closed or the process ends; nothing where there are no such locks."""
+    """Lock the file until it is closed or the process ends; does nothing on systems without such locks."""
     try:
         import fcntl
     except ImportError:

@@ -1,7 +1,7 @@
-"""A run: methods times tasks, in parallel, resumable, each fit in a process of its own.
+"""A run: all methods on all tasks, in parallel, resumable, each fit in a process of its own.
 
-Nothing that a method does ends a run.  Results go to a folder (`results.py`) as they come; the same call on
-the same folder goes on where it stopped, and a further method or cell adds to it.
+Nothing that a method does ends a run.  Results go to a folder (`results.py`) as they come; the same call with
+the same folder continues where it stopped, and a further method or cell adds to it.
 """
 
 from __future__ import annotations
@@ -29,17 +29,17 @@ from odefinder.errors import MissingExtraError, SettingsError
 
 @dataclass(frozen=True)
 class Plan:
-    """What is to be run."""
+    """What to run."""
 
     set: str = "odebench"  # odebench, strogatz, synthetic or a JSON file
     methods: tuple[Method, ...] = ()
     sigmas: tuple[float, ...] = (0.0,)
     rhos: tuple[float, ...] = (0.0,)
     systems: str | None = None  # ids such as "1,5,20-25"; None: all
-    cases: int = CASES  # synthetic systems of each dimension
+    cases: int = CASES  # synthetic systems per dimension
     seed: int = 0
-    time_limit: float = 300.0  # seconds a fit
-    memory_limit: float = 4.0  # GB a fit
+    time_limit: float = 300.0  # seconds per fit
+    memory_limit: float = 4.0  # GB per fit
 
     def __post_init__(self) -> None:
         if not self.methods:
@@ -54,7 +54,7 @@ class Plan:
             raise SettingsError(f"the seed is a whole number, 0 or more, got {self.seed}")
 
     def command(self) -> str:
-        """The command that runs the same, without folders."""
+        """The command that runs the same plan, without folders."""
         parts = [
             f"--set {Path(self.set).name}",
             f"--methods {','.join(method.name for method in self.methods)}",
@@ -73,8 +73,8 @@ class Summary:
 
     folder: Path
     asked: int  # fits of this plan that can be run here
-    done_before: int  # of them
-    results: list[Result]  # all of the folder
+    done_before: int  # how many of them were done before
+    results: list[Result]  # all results in the folder
 
 
 def run(
@@ -88,7 +88,7 @@ def run(
 ) -> Summary:
     """Run what is not yet in the folder `out`.
 
-    jobs: fits at a time.  backend: "processes", or "dask": the cluster at `address`, else a local one.
+    jobs: fits at a time.  backend: "processes", or "dask": the cluster at `address`, or a local one.
     """
     if jobs < 1:
         raise SettingsError(f"jobs is the number of fits at a time, 1 or more, got {jobs}")
@@ -129,7 +129,7 @@ def run(
             except KeyboardInterrupt:
                 raise KeyboardInterrupt(
                     f"Stopped: {asked - len(todo) + finished} of {asked} fits are done and kept in {folder}. "
-                    "The same command goes on from there."
+                    "The same command continues from there."
                 ) from None
     return Summary(folder, asked, asked - len(todo), read_results(folder))
 
@@ -138,11 +138,11 @@ Job = tuple[Method, Task]
 
 
 def _todo(plan: Plan, tasks: Sequence[Task], done: set[Any], file: ResultFile) -> list[Job]:
-    """The fits still to be run; what cannot be run here is put down as such."""
+    """The fits still to be run; what cannot be run here is recorded as such."""
     written = {result.key for result in read_results(file.path.parent)}
     absent = {method.name: method.missing for method in plan.methods}
     todo = []
-    for task in tasks:  # all methods of a task after each other, so that the time left can be told
+    for task in tasks:  # all methods of a task in a row, so that the time left can be estimated
         for method in plan.methods:
             key, missing = result_key(method.name, task), absent[method.name]
             if key in done:
@@ -167,7 +167,7 @@ def execute(method: Method, task: Task, isolation: Isolation) -> Result:
 def _with_processes(
     plan: Plan, todo: Sequence[Job], jobs: int, address: str | None
 ) -> Generator[Result, None, None]:
-    """Threads of this process, each with a process that forks its fits."""
+    """Run fits in threads, each with a process that forks its fits."""
     waiting: queue.SimpleQueue[Job] = queue.SimpleQueue()
     for job in todo:
         waiting.put(job)
@@ -180,11 +180,11 @@ def _with_processes(
             while not stop.is_set():
                 method, task = waiting.get_nowait()
                 result = execute(method, task, place)
-                if not stop.is_set():  # a fit that `close` ended is no result
+                if not stop.is_set():  # a fit that `close` ended is not a result
                     results.put(result)
         except queue.Empty:
             pass
-        except BaseException as problem:  # an error of ours: the run must hear of it
+        except BaseException as problem:  # an error of ours: the run must be told
             results.put(problem)
 
     threads = [threading.Thread(target=work, args=(place,), daemon=True) for place in places]
@@ -207,7 +207,7 @@ def _with_processes(
 def _with_dask(
     plan: Plan, todo: Sequence[Job], jobs: int, address: str | None
 ) -> Generator[Result, None, None]:
-    """The workers of a Dask cluster; each worker's thread has its own process that forks fits."""
+    """Run fits on the workers of a Dask cluster; each worker thread has its own process that forks fits."""
     try:
         from distributed import Client, LocalCluster, as_completed
     except ImportError as missing:
@@ -259,7 +259,7 @@ def _on_worker(method: Method, task: Task, time_limit: float, memory_limit: floa
 
 @contextmanager
 def _progress_bar(total: int, done: int, shown: bool) -> Iterator[Callable[[Result], None]]:
-    """A function that takes each result as it comes."""
+    """Yields a function to call with each result as it comes."""
     if not shown:
         yield lambda result: None
         return

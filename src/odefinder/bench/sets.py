@@ -5,10 +5,10 @@ A user's own set is a JSON file, a list of systems such as
     {"id": "decay", "equations": ["-k * x"], "variables": ["x"], "parameters": {"k": 0.5},
      "initial_values": [[3.0], [1.0]]}
 
-The names of the variables (x0, x1, ... by default), the constants, "name", "t_end" (10), "points" (150) and
-what only people read ("description", "dimension", "chaotic", "source") are optional.  Every initial value is
-fitted and generalizes to the next one, so there are two of them or more.  ODEBench's own file,
-`odebench.json`, is one of this kind.
+These are optional: the names of the variables (x0, x1, ... by default), the constants, "name", "t_end" (10),
+"points" (150) and what only people read ("description", "dimension", "chaotic", "source").  A fit from each
+initial value is tested on the trajectory from the next one, so there are at least two.  ODEBench's own file,
+`odebench.json`, is of this kind.
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ from odefinder.system import ODESystem
 SYNTHETIC = {"synthetic": "plain", "synthetic-paper": "paper"}
 NAMES = ("odebench", "strogatz", *SYNTHETIC)
 T_END, POINTS, STROGATZ_POINTS = 10.0, 150, 100
-HELD_OUT_SEED = 31_415_926  # of the synthetic systems: nothing was trained, tuned or chosen on it
-CASES = 20  # synthetic systems of each dimension
+HELD_OUT_SEED = 31_415_926  # of the synthetic systems: nothing was trained, tuned or chosen on them
+CASES = 20  # synthetic systems per dimension
 
 REQUIRED = ("id", "equations", "initial_values")
 KNOWN = (*REQUIRED, "name", "variables", "parameters", "t_end", "points", "description", "dimension",
@@ -48,14 +48,14 @@ KNOWN = (*REQUIRED, "name", "variables", "parameters", "t_end", "points", "descr
 
 @dataclass(frozen=True, eq=False)
 class TrueSystem:
-    """A system with known equations, and the times at which it is seen."""
+    """A system with known equations, and the times at which it is observed."""
 
     id: str
     name: str
     system: ODESystem
     t: np.ndarray  # (N,)
     starts: tuple[tuple[float, ...], ...]  # initial values
-    fitted: int  # how many of them, from the first on, are given to the methods
+    fitted: int  # how many of them, counted from the first, are given to the methods
 
     @property
     def program(self) -> Program:
@@ -79,7 +79,7 @@ class TrueSystem:
 
 
 def load_set(name: str, *, cases: int = CASES) -> list[TrueSystem]:
-    """The systems of a set by name, or of a JSON file.  cases: synthetic systems of each dimension."""
+    """The systems of a set by name, or of a JSON file.  cases: synthetic systems per dimension."""
     if name == "odebench":
         return [_published(entry, POINTS) for entry in odebench()]
     if name == "strogatz":
@@ -111,7 +111,7 @@ def _published(entry: BenchSystem, points: int) -> TrueSystem:
 
 
 def _synthetic(cases: int, prior: str) -> list[TrueSystem]:
-    """Systems drawn from a prior, in canonical units, as many of each dimension; one fit each."""
+    """Systems drawn from a prior, in canonical units, equally many per dimension; one fit each."""
     if cases < 1:
         raise SettingsError(
             f"cases is the number of synthetic systems of each dimension, 1 or more, got {cases}"
@@ -125,7 +125,7 @@ def _synthetic(cases: int, prior: str) -> list[TrueSystem]:
             str(number), f"synthetic {case.dimension}-D", system, case.dense_times, starts, fitted=1
         )
         with suppress(DataError):  # the paper's coarse integration steps over singularities
-            one.trajectories  # noqa: B018 (kept)
+            one.trajectories  # noqa: B018 (computed and kept)
             systems.append(one)
     return systems
 
@@ -154,7 +154,7 @@ def _read_file(path: Path) -> list[TrueSystem]:
             system = _read_entry(entry)
             if system.id in {other.id for other in systems}:
                 raise DataError("its id occurs twice; give every system an id of its own")
-            system.trajectories  # noqa: B018  now, not in the middle of a run
+            system.trajectories  # noqa: B018  fail now, not in the middle of a run
         except OdefinderError as problem:
             shown = f" (id {entry['id']!r})" if isinstance(entry, dict) and "id" in entry else ""
             raise DataError(f"{path}, entry {number}{shown}: {problem}") from None
@@ -168,13 +168,13 @@ def _read_entry(entry: Any) -> TrueSystem:
     for key in entry:
         if key not in KNOWN:
             close = difflib.get_close_matches(key, KNOWN, n=1)
-            advice = f"did you mean {close[0]!r}?" if close else f"known are {', '.join(KNOWN)}"
+            advice = f"did you mean {close[0]!r}?" if close else f"the known ones are {', '.join(KNOWN)}"
             raise DataError(f"{key!r} is not known; {advice}")
     for key in REQUIRED:
         if key not in entry:
             raise DataError(f"{key!r} is missing")
     if not isinstance(entry["id"], (str, int)) or str(entry["id"]) == "":
-        raise DataError("'id' is a text or a number")
+        raise DataError("'id' is text or a number")
     equations = entry["equations"]
     if not isinstance(equations, (list, str, dict)) or not equations:
         raise DataError("'equations' is a list of right-hand sides, such as [\"-k * x\"]")
@@ -193,7 +193,7 @@ def _read_entry(entry: Any) -> TrueSystem:
 
 
 def _variables(entry: Mapping[str, Any]) -> list[str] | None:
-    """The given names; x0, x1, ... where right-hand sides come without any."""
+    """The given names; x0, x1, ... if right-hand sides come without names."""
     names, equations = entry.get("variables"), entry["equations"]
     if names is not None and not isinstance(names, (list, dict)):
         raise DataError("'variables' is a list of names, or an object of names and meanings")
@@ -222,6 +222,6 @@ def _starts(values: Any, system: ODESystem) -> tuple[tuple[float, ...], ...]:
         raise DataError(f"'initial_values' is {advice}")
     if len(starts) < 2 or len(set(starts)) < len(starts):
         raise DataError(
-            "two different initial values are needed or more: a fit is tested on the next one, too"
+            "at least two different initial values are needed: a fit is also tested on the next one"
         )
     return starts

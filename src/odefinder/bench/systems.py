@@ -1,6 +1,6 @@
 """The benchmark systems: ODEBench (appendix A of the paper) and the older Strogatz set.
 
-The data are the two JSON files next to this module, made to be read by people as well.
+The data are the two JSON files next to this module, which people can read too.
 """
 
 from __future__ import annotations

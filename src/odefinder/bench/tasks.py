@@ -1,9 +1,8 @@
-"""Tasks: one observed trajectory of a true system each, with what it is judged by.
+"""Tasks: each is one observed trajectory of a true system, with what a fit of it is judged by.
 
-A task is told apart by set, system, initial value, sigma and rho.  Its seed is the first 31 bits of the
-SHA-256 of these and the run's seed, so that a task's data are the same whatever else is run beside it, on any
-machine.  The protocol is the paper's: noise first, x (1 + xi) with xi ~ N(0, sigma), then int(rho N) points
-dropped.
+A task is identified by set, system, initial value, sigma and rho.  Its seed is the first 31 bits of the
+SHA-256 of these and the run's seed, so that a task's data are the same on any machine, whatever else is run.
+The protocol is the paper's: noise first, x (1 + xi) with xi ~ N(0, sigma), then int(rho N) points dropped.
 """
 
 from __future__ import annotations
@@ -33,7 +32,7 @@ class Task:
     set: str
     system: str  # the system's id
     name: str
-    initial: int  # which initial value, from 1 on
+    initial: int  # which initial value, counted from 1
     sigma: float
     rho: float
     seed: int  # of the noise and the subsampling, and of the method
@@ -48,7 +47,7 @@ class Task:
         return corrupt(self.t, self.clean, sigma=self.sigma, rho=self.rho, seed=self.seed)
 
     def case(self) -> Case:
-        """The task in canonical units, for what works on these."""
+        """The task in canonical units, for functions that need them."""
         times, states = self.observed()
         scaling = fit_scaling([times], [states])
         return Case(
@@ -110,13 +109,13 @@ def _task(set_name: str, system: TrueSystem, k: int, sigma: float, rho: float, s
 def task_cases(
     set_name: str, *, systems: str | None = None, sigma: float = 0.0, rho: float = 0.0, seed: int = 0
 ) -> list[Case]:
-    """The tasks of one cell as cases; systems: as of `choose_systems`."""
+    """The tasks of one cell as cases; systems: see `choose_systems`."""
     chosen = choose_systems(load_set(set_name), systems)
     return [task.case() for task in make_tasks(set_name, chosen, sigmas=[sigma], rhos=[rho], seed=seed)]
 
 
 def choose_systems(systems: Sequence[TrueSystem], wanted: str | None) -> list[TrueSystem]:
-    """Those with the ids of a text such as "1,5,20-25", in the order of the set; None: all."""
+    """The systems with ids as in "1,5,20-25", in the order of the set; None: all."""
     if wanted is None:
         return list(systems)
     known = [system.id for system in systems]
@@ -134,7 +133,7 @@ def choose_systems(systems: Sequence[TrueSystem], wanted: str | None) -> list[Tr
 
 
 def _named(word: str, known: Sequence[str]) -> Sequence[str]:
-    """The id, or those of a range "first-last"; an id may have dashes itself."""
+    """The id, or the ids of a range "first-last"; an id may itself have dashes."""
     if word in known:
         return [word]
     for place in (i for i, letter in enumerate(word) if letter == "-"):

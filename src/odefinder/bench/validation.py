@@ -1,9 +1,9 @@
 """Decoded metrics: what a network is judged by, because the loss is a poor guide.
 
-For every case the network's samples are decoded; the figures are the share of cases in which the true
+For every case the network's samples are decoded.  The figures are the shares of cases in which the true
 skeleton is among them, and in which the chosen system reconstructs the clean trajectory (R2 > 0.9) and
 predicts another one of the same system (generalization), with the decoded constants and with fitted ones.
-The choice sees the observed data only.
+The choice sees only the observed data.
 """
 
 from __future__ import annotations
@@ -38,18 +38,18 @@ from odefinder.network.model import Network
 from odefinder.network.runtime import Runtime
 from odefinder.network.torch_runtime import TorchRuntime
 
-BY_SEGMENTS, BY_SEGMENTS_CLEAN = 0.02, 1e-4  # mean squared scaled residual from which segments are tried
+BY_SEGMENTS, BY_SEGMENTS_CLEAN = 0.02, 1e-4  # mean squared scaled residual above which segments are tried
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """What came of a case."""
+    """The outcome of a case."""
 
     case: Case
     recovered: bool  # the true skeleton is among the samples
     decoded: tuple[float, float]  # R2 of reconstruction and generalization, decoded constants
     fitted: tuple[float, float]  # the same with fitted constants
-    distinct: int  # skeletons among the samples
+    distinct: int  # different skeletons among the samples
 
 
 # ---------------------------------------------------------------- decoding
@@ -58,7 +58,7 @@ class Verdict:
 def decode_cases(
     network: Network | Runtime, cases: Sequence[Case], how: Decoding, *, batch: int = 0
 ) -> list[list[Proposal]]:
-    """Distinct proposals for every case.  batch: cases decoded at once; 0: as suits the device."""
+    """Distinct proposals for every case.  batch: cases decoded at once; 0: whatever suits the device."""
     runtime = TorchRuntime(network) if isinstance(network, Network) else network
     batch = batch or runtime.together
     vocabulary = Vocabulary.preset(runtime.settings.vocabulary)
@@ -93,9 +93,9 @@ def assess(case: Case, proposals: Sequence[Proposal], *, refine: int) -> Verdict
 
 
 def _begun(program: Program, data: Observations, estimate: StateEstimate) -> Fit:
-    """The best of the decoded constants and those that fit in integral form, from estimated and first states.
+    """The better of decoded constants and those fitted in integral form, from estimated or observed starts.
 
-    What looks like noise may be a fast signal; then the first states as they are do better.
+    What looks like noise may be a fast signal; then the first observed states do better.
     """
     programs = (program, match_system(program, data, estimate))
     starts = (estimate.starts, data.states[data.bounds[:-1]])
@@ -104,7 +104,7 @@ def _begun(program: Program, data: Observations, estimate: StateEstimate) -> Fit
 
 
 def _fitted(fit: Fit, data: Observations, estimate: StateEstimate) -> Fit:
-    """Constants fitted by Levenberg-Marquardt, over short segments first where that fails."""
+    """Constants fitted by Levenberg-Marquardt; over short segments first if that fails."""
     noisy = estimate.noisy
     whole = fit_constants(fit.program, data, starts=fit.starts, fit_starts=noisy)
     if whole.error < (BY_SEGMENTS if noisy else BY_SEGMENTS_CLEAN):

@@ -1,12 +1,12 @@
 """The process that fits are forked from; `isolation.py` starts it.
 
-It imports and compiles once, works in one thread, and forks a child for every fit, which it watches: wall
-time, resident memory of the child and all its descendants, and whether whoever started it is still there.  At
-the end of a fit everything that the child started is killed.  CPU time is what the system counted for the
-child.
+It imports and compiles once, works in one thread, and forks a child for every fit.  It watches the wall time,
+the resident memory of the child and all its descendants, and whether whoever started the warden is still
+there.  At the end of a fit everything that the child started is killed.  CPU time is what the system counted
+for the child.
 
-Requests are pickles after their length in 8 bytes, on the standard input; replies are lines of JSON on what
-was the standard output: {"ready": true} when what can be prepared is, then the outcome.
+Requests come on the standard input: the length in 8 bytes, then a pickle.  Replies are lines of JSON on what
+was the standard output: {"ready": true} once everything is prepared, then the outcome.
 """
 
 from __future__ import annotations
@@ -33,20 +33,20 @@ from typing import Any, BinaryIO
 from odefinder.bench.methods.method import Floats, Method
 
 LENGTH = struct.Struct(">Q")
-POLL = 0.02  # seconds between two looks at a fit
-POLL_PS = 0.5  # the same where `ps` has to be asked
-KILLING = 5.0  # seconds that killed processes have to vanish
+POLL = 0.02  # seconds between checks of a fit
+POLL_PS = 0.5  # the same where `ps` has to be run
+KILLING = 5.0  # seconds within which killed processes should vanish
 LARGEST_REPLY = 1 << 22  # bytes; far above the longest program
 DIES_WITH_PARENT, ADOPTS_ORPHANS = 1, 36  # of prctl, on Linux
-# Modules that start threads or another language when they are imported, which does not survive a fork.
+# Modules that on import start threads or another language's runtime, which do not survive a fork.
 NOT_BEFORE_A_FORK = {"pysr", "juliacall", "julia", "onnxruntime", "torch", "tensorflow", "jax"}
 
 
 @dataclass(frozen=True)
 class Request:
-    """A fit to be run."""
+    """A fit to run."""
 
-    method: Method | str  # a name where the method itself cannot be sent
+    method: Method | str  # a name if the method itself cannot be sent
     t: Floats
     x: Floats
     seed: int
@@ -58,7 +58,7 @@ def main() -> None:
     """Serve until the standard input ends."""
     requests, replies = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "w", buffering=1)
     nothing = os.open(os.devnull, os.O_RDWR)
-    for descriptor in (0, 1, 2):  # a method that prints does not get in the way
+    for descriptor in (0, 1, 2):  # so that a method that prints does no harm
         os.dup2(nothing, descriptor)
     _prctl(ADOPTS_ORPHANS, 1)
     prepared: set[str] = set()
@@ -99,7 +99,7 @@ def _method(request: Request) -> Method:
 
 
 def _prepare(method: Method) -> None:
-    """What all fits of a method can share; a problem will show in the fit itself."""
+    """Prepare what all fits of a method can share; a problem will show in the fit itself."""
     for name in method.needs:
         if name not in NOT_BEFORE_A_FORK:
             with suppress(Exception):
@@ -115,7 +115,7 @@ def _prepare(method: Method) -> None:
 
 
 def _answer(request: Request, method: Method) -> bytes:
-    """Run the method; a line of JSON with the program or what went wrong."""
+    """Run the method; returns a line of JSON with the program or what went wrong."""
     from odefinder.errors import OdefinderError
 
     try:
@@ -126,25 +126,25 @@ def _answer(request: Request, method: Method) -> bytes:
         answer = {"status": "memory", "message": _described(problem)}
     except OdefinderError as problem:  # no system, or the method says that it found none
         answer = {"status": "invalid", "message": str(problem)}
-    except BaseException as problem:  # SystemExit and KeyboardInterrupt, too
+    except BaseException as problem:  # SystemExit and KeyboardInterrupt too
         answer = {"status": "crash", "message": _described(problem)}
     return json.dumps(answer).encode() + b"\n"
 
 
 def checked_arrays(program: Any, dimension: int) -> tuple[list[int], list[float]]:
-    """Opcodes and values of what a method returned, if it is a system of so many variables."""
+    """Opcodes and values of what a method returned, if it is a system of this dimension."""
     from odefinder.errors import ExpressionError
     from odefinder.expressions.program import Program, check_system, make_program
 
     if not isinstance(program, Program):
-        raise ExpressionError(f"the method returned {program!r:.80}, which is no Program")
+        raise ExpressionError(f"the method returned {program!r:.80}, which is not a Program")
     try:
         checked = make_program(program.ops, program.values)
         check_system(checked, dimension)
     except ExpressionError:
         raise
     except Exception as problem:
-        raise ExpressionError(f"the method returned a Program that is none: {_described(problem)}") from None
+        raise ExpressionError(f"the method returned an invalid Program: {_described(problem)}") from None
     return checked.ops.tolist(), checked.values.tolist()
 
 
@@ -165,7 +165,7 @@ def _forked(request: Request, method: Method, stream: int, replies: int) -> dict
     child = os.fork()
     if child == 0:
         os.close(stream)
-        os.close(replies)  # so that its other end hears of it if this process dies
+        os.close(replies)  # so that the other end notices if this process dies
         _be_the_child(request, method, its_end)
     os.close(its_end)
     os.set_blocking(pipe, False)
@@ -184,7 +184,7 @@ def _forked(request: Request, method: Method, stream: int, replies: int) -> dict
 
 
 def _be_the_child(request: Request, method: Method, pipe: int) -> None:
-    """Fit, write the answer and vanish without the ends that Python would see to."""
+    """Fit, write the answer and exit without the cleanup that Python would do."""
     try:
         os.setsid()
         _prctl(DIES_WITH_PARENT, signal.SIGKILL)
@@ -204,12 +204,12 @@ def _be_the_child(request: Request, method: Method, pipe: int) -> None:
 def _watched(
     request: Request, child: int, pipe: int, stream: int, begin: float
 ) -> tuple[bytes, dict[str, Any] | None]:
-    """The child's answer, and a verdict where it broke a limit."""
+    """The child's answer, and a verdict if it broke a limit."""
     measure, poll = _memory_meter()
     answer = b""
     while True:
         readable, _, _ = select.select([pipe, stream], [], [], poll)
-        if stream in readable:  # no request comes during a fit: whoever started this process is gone
+        if stream in readable:  # no request comes during a fit, so whoever started this process is gone
             _end(child)
             os._exit(0)
         dead = _has_died(child)
@@ -233,7 +233,7 @@ def _available(pipe: int) -> bytes:
 
 
 def _has_died(child: int) -> bool:
-    """Whether it has ended, without taking note of it: `wait4` still has to count its time."""
+    """Whether it has ended, without reaping it: `wait4` still has to count its time."""
     if not hasattr(os, "waitid"):
         return subprocess.run(["ps", "-o", "stat=", "-p", str(child)], capture_output=True, check=False
                               ).stdout.strip()[:1] in (b"", b"Z")  # fmt: skip
@@ -241,19 +241,19 @@ def _has_died(child: int) -> bool:
 
 
 def _end(child: int) -> tuple[int, tuple[float, float]]:
-    """Kill a child and all that it started: its wait status, and the CPU seconds and MB of all of them."""
+    """Kill a child and all that it started; returns its wait status, and CPU seconds and MB of them all."""
     status, seconds, largest = 0, 0.0, 0.0
     alive, deadline = True, time.perf_counter() + KILLING
     with suppress(OSError):
         os.killpg(child, signal.SIGKILL)  # it made a group of its own
     while time.perf_counter() < deadline:
-        # What left the group is still below us: on Linux orphans become our children.
+        # Processes that left the group are still below us: on Linux, orphans become our children.
         for process in {*([child] if alive else []), *_descendants(os.getpid())}:
             with suppress(OSError):
                 os.kill(process, signal.SIGKILL)
         try:
             process, code, usage = os.wait4(-1, os.WNOHANG)
-        except ChildProcessError:  # none is left
+        except ChildProcessError:  # none are left
             break
         if process == 0:
             time.sleep(0.001)
@@ -286,7 +286,7 @@ def _understood(answer: bytes, status: int) -> dict[str, Any]:
 
 
 def _prctl(option: int, value: int) -> None:
-    """Linux only; elsewhere nothing."""
+    """Call prctl on Linux; does nothing elsewhere."""
     if sys.platform == "linux":
         with suppress(OSError, AttributeError):
             ctypes.CDLL(None).prctl(option, value, 0, 0, 0)
@@ -306,7 +306,7 @@ def _descendants(process: int) -> list[int]:
 
 
 def _memory_meter() -> tuple[Callable[[int], float], float]:
-    """A function from a process to the bytes that it and its descendants hold, and how often to ask it."""
+    """A function that gives the bytes that a process and its descendants hold, and how often to call it."""
     return (_memory_proc, POLL) if Path("/proc/self/statm").exists() else (_memory_ps, POLL_PS)
 
 

@@ -25,14 +25,14 @@ def from_arrays(
 ) -> Dataset:
     """The data behind `fit(X, t)`.
 
-    X is an array (n, D) or (n,), a DataFrame, a Series, a mapping name -> values, or a list of these, one a
-    trajectory (also an array (trajectories, n, D)).  t is an array of numbers or dates, or a list of them;
-    for DataFrames also the name of a column, or nothing where a column or the index is named like a time.
-    NaN, None and masked entries are missing.  `variables` names the columns of arrays, and chooses
+    X is an array (n, D) or (n,), a DataFrame, a Series, a mapping name -> values, or a list of these, one per
+    trajectory (also an array (trajectories, n, D)).  t is an array of numbers or dates, or a list of arrays;
+    for DataFrames it may also be the name of a column, or be left out if a column or the index is named like
+    a time.  NaN, None and masked entries are missing.  `variables` names the columns of arrays, and chooses
     those of DataFrames; `trajectory` is a column of a DataFrame that tells trajectories apart.
     """
     if isinstance(X, (str, Path)):
-        raise DataError(f"X is a text, {str(X)[:60]!r}; to read a file use odefinder.data.read(path)")
+        raise DataError(f"X is text, {str(X)[:60]!r}; to read a file use odefinder.data.read(path)")
     if X is None:
         raise DataError(f"X is missing; {SHAPES}")
     if isinstance(variables, str):
@@ -86,13 +86,13 @@ def _from_several(tables: list[Any], times: list[Any], variables: Sequence[Hasha
 
 
 def _trajectories(X: Any, t: Any) -> tuple[list[Any], list[Any]] | None:
-    """The trajectories and their times, where X holds several; None where it is one."""
+    """The trajectories and their times if X holds several; None if it holds one."""
     if isinstance(X, np.ndarray) and X.ndim == 3:
         X = list(X)
     elif not isinstance(X, (list, tuple)) or not X:
         return None
     elif not all(_dimensions(one) == 2 or _as_frame(one) is not None for one in X):
-        # Runs of a single variable may be plain lists, if every one has its own times.
+        # Runs of a single variable may be plain lists if each has its own times.
         own_times = isinstance(t, (list, tuple)) and len(t) > 0 and all(_dimensions(one) == 1 for one in t)
         if not own_times or not all(_dimensions(one) == 1 for one in X):
             return None
@@ -110,7 +110,7 @@ def _trajectories(X: Any, t: Any) -> tuple[list[Any], list[Any]] | None:
 
 
 def _dimensions(values: Any) -> int:
-    """The number of axes, judged by first elements: rows may have different lengths."""
+    """The number of axes, judging by first elements: rows may have different lengths."""
     if hasattr(values, "ndim"):
         return int(values.ndim)
     if isinstance(values, (list, tuple)):
@@ -124,7 +124,7 @@ def _is_pandas(X: Any, kind: str) -> bool:
 
 
 def _as_frame(X: Any) -> pd.DataFrame | None:
-    """X as a table, if it is something with names."""
+    """X as a table if it has names."""
     if _is_pandas(X, "DataFrame"):
         return X
     if _is_pandas(X, "Series"):
@@ -135,7 +135,7 @@ def _as_frame(X: Any) -> pd.DataFrame | None:
         try:
             return pd.DataFrame({name: np.asarray(values) for name, values in X.items()})
         except (TypeError, ValueError) as error:
-            raise DataError(f"the columns do not go together: {error}; give lists of equal length") from None
+            raise DataError(f"the columns do not fit together: {error}; give lists of equal length") from None
     return None
 
 
@@ -189,7 +189,7 @@ def _times(t: Any) -> Any:
         t = t.iloc[:, 0] if t.shape[1] == 1 else t.to_numpy()
     if isinstance(t, str):
         raise DataError(
-            f"t is the text {t[:40]!r}; names of columns go with DataFrames, arrays need their times"
+            f"t is the text {t[:40]!r}; column names work only with DataFrames; arrays need their times"
         )
     times = _plain_array(t, "t")
     if times.ndim == 0:
@@ -210,19 +210,19 @@ def _plain_array(values: Any, what: str) -> Any:
         raise DataError(f"{what} is a sparse matrix, which is not supported; give {what}.toarray()")
     try:
         array = np.asarray(values)
-    except Exception:  # anything may come from an object that poses as an array
-        raise DataError(f"{what} is no array with rows of equal length; {SHAPES}") from None
+    except Exception:  # an object that poses as an array may raise anything
+        raise DataError(f"{what} is not an array with rows of equal length; {SHAPES}") from None
     if array.dtype.names:
         raise DataError(f"{what} is a structured array; give pandas.DataFrame({what}), which keeps the names")
     return array
 
 
 def _numbers(rows: Any) -> Floats:
-    """Real numbers; an error names what else is there."""
+    """Real numbers; an error says what else was found."""
     if rows.dtype.kind in "biuf":
         return rows.astype(np.float64)
     if rows.dtype.kind == "c":
-        raise DataError("X has complex numbers; give real and imaginary part as two variables")
+        raise DataError("X has complex numbers; give real and imaginary parts as two variables")
     if rows.ndim > 2:
         raise DataError(f"X has shape {rows.shape}; {SHAPES}")
     import pandas as pd
@@ -238,7 +238,7 @@ def _numbers(rows: Any) -> Floats:
 
 
 def _check_not_swapped(states: Floats, times: Any, dimensions: int) -> None:
-    """Times that go up and down beside values that only increase."""
+    """Raise if the times go up and down while values only increase."""
     if getattr(times, "dtype", np.dtype(object)).kind not in "biuf":
         return
     with np.errstate(invalid="ignore", over="ignore"):

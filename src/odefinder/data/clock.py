@@ -1,4 +1,4 @@
-"""Times as numbers: dates, durations and their texts become a count of days, years, seconds."""
+"""Times as numbers: dates and durations, also as text, become a count of days, years, seconds."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from odefinder.errors import DataError
 if TYPE_CHECKING:  # imported only where times are no plain numbers
     import pandas as pd
 
-# The largest unit that is not longer than a typical step is the one in which rates read well.
+# Rates read well in the largest unit that is not longer than a typical step.
 _SECONDS = {"years": 365.25 * 86400.0, "days": 86400.0, "hours": 3600.0, "minutes": 60.0, "seconds": 1.0}
-_SHORTER = 0.99  # a year of 365 days is one
+_SHORTER = 0.99  # so that 365 days count as a year
 
 
 def read_times(values: Any, title: str) -> tuple[Floats, Clock, list[str]]:
-    """Times (n,) as numbers, missing ones NaN; what they mean, and notes on what was done."""
+    """Times (n,) as numbers with NaN for missing ones, what they mean, and notes on what was done."""
     if isinstance(values, np.ndarray) and values.dtype.kind in "biuf" and values.ndim == 1:
         _, name, unit = read_time_title(title)
         return values.astype(np.float64), Clock(name, unit), []
@@ -81,7 +81,7 @@ def _unit(seconds: Floats) -> tuple[str, float]:
 
 
 def _dates_of_text(series: pd.Series, title: str) -> tuple[pd.Series, list[str]]:
-    """Dates or times of day from text; where day and month may be exchanged, a note says how it was read."""
+    """Dates or times of day from text; where day and month could be swapped, a note says what was chosen."""
     known = series.dropna()
     texts = known.map(lambda value: value.strip() if isinstance(value, str) else value)
     candidates = [_durations(texts)]
@@ -107,7 +107,7 @@ def _dates_of_text(series: pd.Series, title: str) -> tuple[pd.Series, list[str]]
 
 
 def _unevenness(dates: pd.Series) -> tuple[bool, float]:
-    """Disorder first, then the relative spread of the steps."""
+    """Whether the dates are out of order, then the relative spread of the steps."""
     steps = dates.diff().dt.total_seconds().to_numpy()[1:]
     disorder = bool((steps <= 0).any())
     return disorder, float(np.std(steps) / max(abs(np.mean(steps)), 1.0)) if len(steps) else 0.0
@@ -117,7 +117,7 @@ def _parsed(texts: pd.Series, **options: Any) -> pd.Series | None:
     import pandas as pd
 
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # on formats that have to be guessed
+        warnings.simplefilter("ignore")  # about formats that have to be guessed
         try:
             return pd.to_datetime(texts, utc=True, **options)
         except (TypeError, ValueError, OverflowError):

@@ -9,8 +9,8 @@ from odefinder.compiling.jit import compiled
 from odefinder.errors import DataError, SettingsError
 from odefinder.numerics.randomness import Stream, normal, seed_stream, uniform
 
-SIGMA_MAX = 0.1  # noise levels of training are uniform in [0, SIGMA_MAX]
-RHO_MAX = 0.5  # shares of dropped points of training are uniform in [0, RHO_MAX]
+SIGMA_MAX = 0.1  # in training, noise levels are uniform in [0, SIGMA_MAX]
+RHO_MAX = 0.5  # in training, shares of dropped points are uniform in [0, RHO_MAX]
 
 
 @compiled

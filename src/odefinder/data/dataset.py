@@ -23,8 +23,8 @@ class Clock:
     """What the numbers of the time axis mean."""
 
     name: str = "t"
-    unit: str = ""  # such as "days"; empty where it is not known
-    origin: str = ""  # the date at time 0, where the times were dates
+    unit: str = ""  # such as "days"; empty if not known
+    origin: str = ""  # the date at time 0 if the times were dates
 
     @property
     def label(self) -> str:
@@ -37,7 +37,7 @@ class Clock:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Dataset:
-    """Trajectories of one system: what a fit reads, with all that was done to get there in `notes`."""
+    """Trajectories of one system: what a fit reads; `notes` says what was done to the data."""
 
     times: tuple[Floats, ...]  # (n,) each, strictly increasing
     states: tuple[Floats, ...]  # (n, D) each; missing entries are NaN

@@ -35,11 +35,10 @@ def read(
     trajectory: str | None = None,
     variables: Sequence[str] | None = None,
 ) -> Dataset:
-    """The data of a file with one row a point.
+    """The data of a file with one row per point.
 
-    The path "-" is the standard input, a text table.  `time` is the column of the times, `trajectory` one
-    that tells trajectories apart, `variables` are the columns to use; all are found by name where they are
-    not given.
+    The path "-" reads a text table from standard input.  `time` is the column of the times, `trajectory` one
+    that tells trajectories apart, `variables` are the columns to use; those not given are found by name.
     """
     path = Path(path)
     if path.is_dir():
@@ -68,7 +67,7 @@ def sample(name: str) -> Dataset:
 
 
 def sample_path(name: str) -> Path:
-    """Where the CSV file of a sample lies."""
+    """Where the CSV file of a sample is."""
     return Path(str(files("odefinder.data"))) / "samples" / f"{name}.csv"
 
 
@@ -86,8 +85,8 @@ def _load(path: Path) -> pd.DataFrame | tuple[Any, Any]:
     if ending == ".json":
         return _json(path)
     if ending in (".xls", ".xlsx", ".ods"):
-        raise DataError("spreadsheets are not read; save the sheet as CSV")
-    raise DataError(f"files ending in {ending} are not known; give CSV, TSV, TXT, Parquet, NPZ, NPY or JSON")
+        raise DataError("spreadsheets cannot be read; save the sheet as CSV")
+    raise DataError(f"files ending in {ending} cannot be read; give CSV, TSV, TXT, Parquet, NPZ, NPY or JSON")
 
 
 # ---------------------------------------------------------------------------------------- binary files
@@ -118,7 +117,9 @@ def _numpy(path: Path) -> pd.DataFrame | tuple[Any, Any]:
     if arrays and all(array.ndim == 1 for array in arrays.values()):
         lengths = {key: len(array) for key, array in arrays.items()}
         if len(set(lengths.values())) > 1:
-            raise DataError(f"the arrays have different lengths: {_counts(lengths)}; give one entry a point")
+            raise DataError(
+                f"the arrays have different lengths: {_counts(lengths)}; give one entry per point"
+            )
         return pd.DataFrame(arrays)
     ranks = {key: read_time_title(key)[0] for key in arrays}
     times = sorted((rank, key) for key, rank in ranks.items() if rank is not None)
@@ -126,7 +127,7 @@ def _numpy(path: Path) -> pd.DataFrame | tuple[Any, Any]:
     if not times or len(states) != 1:
         shapes = _counts({key: array.shape for key, array in arrays.items()})
         raise DataError(
-            f"the arrays are {shapes}; give t (points,) and x (points, variables), or one array a column"
+            f"the arrays are {shapes}; give t (points,) and x (points, variables), or one array per column"
         )
     return arrays[states[0]], arrays[times[0][1]]
 
@@ -136,7 +137,9 @@ def _json(path: Path) -> pd.DataFrame:
         content = json.loads(_decoded(path.read_bytes()))
         return pd.DataFrame(content if isinstance(content, list) else dict(content))
     except (ValueError, TypeError, RecursionError) as error:
-        raise DataError(f'this is no table; write {{"t": [0, 1], "x": [2, 3]}} in JSON ({error})') from None
+        raise DataError(
+            f'this is not a table; write {{"t": [0, 1], "x": [2, 3]}} in JSON ({error})'
+        ) from None
 
 
 def _counts(sizes: dict[str, Any]) -> str:
@@ -158,7 +161,7 @@ def _decoded(content: bytes) -> str:
 
 
 def _table_of_text(text: str) -> pd.DataFrame:
-    """The table; delimiter, decimal comma, header and comments are found out."""
+    """The table; delimiter, decimal comma, header and comments are detected."""
     comments: list[str] = []
     lines: list[tuple[int, str]] = []
     for number, line in enumerate(text.splitlines(), start=1):
@@ -167,7 +170,7 @@ def _table_of_text(text: str) -> pd.DataFrame:
         elif line.strip():
             lines.append((number, line))
     if not lines:
-        raise DataError("the file is empty; give a header and one row a point")
+        raise DataError("the file is empty; give a header and one row per point")
     delimiter, decimal = _dialect([line for _, line in lines[: _SNIFFED_LINES + 1]])
     rows = [_cells(line, delimiter) for _, line in lines]
     header = None
@@ -186,13 +189,13 @@ def _table_of_text(text: str) -> pd.DataFrame:
     if len(header) == width - 1:
         header = ["", *header]  # R leaves the column of row names without a title
     if len(header) != width:
-        raise DataError(f"the header has {len(header)} names for {width} columns; give every column one name")
+        raise DataError(f"the header has {len(header)} names for {width} columns; give each column one name")
     columns = list(zip(*rows, strict=True))
     used = [j for j in range(width) if header[j] or any(cell not in _MISSING for cell in columns[j])]
     names = [header[j] for j in used]
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:
-        raise DataError(f"two columns are called {twice!r}; give every column its own name")
+        raise DataError(f"two columns are called {twice!r}; give each column its own name")
     if len(used) < 2:
         raise DataError(
             "the file has a single column; give the time and at least one variable, separated by commas"
@@ -245,7 +248,7 @@ def _number(cell: str, decimal: str) -> float | None:
 
 
 def _column(cells: Sequence[str], decimal: str) -> Any:
-    """Numbers, with the cells that are none left as texts; missing entries are NaN or None."""
+    """Numbers, with cells that are not numbers left as text; missing entries are NaN or None."""
     known = [None if cell.lower() in _MISSING else cell for cell in cells]
     numbers = [np.nan if cell is None else _number(cell, decimal) for cell in known]
     if None not in numbers:

@@ -9,7 +9,7 @@ from collections.abc import Hashable, Sequence
 from odefinder.errors import ExpressionError
 from odefinder.expressions.parse import check_names
 
-# Names of a time column, the surest first.  Lower case, but for "t": T is a temperature.
+# Names of a time column, the surest first.  Case does not matter except for "t": T is a temperature.
 TIME_NAMES = (
     "t", "time", "times", "timestamp", "datetime", "date", "year", "years", "month", "months", "week",
     "weeks", "day", "days", "hour", "hours", "minute", "minutes", "second", "seconds",
@@ -27,13 +27,13 @@ _ROW_NUMBER_NAMES = {"", "index", "id", "row", "#", "no", "nr", "row_number"}
 
 
 def split_unit(title: str) -> tuple[str, str]:
-    """`Time (s)` -> Time and s; without a unit in brackets, the title and nothing."""
+    """`Time (s)` -> Time and s; without a unit in brackets, the title and an empty text."""
     match = re.fullmatch(r"(.*[^\s])\s*[(\[{]([^()\[\]{}]*)[)\]}]", title.strip())
     return (match[1].strip(), match[2].strip()) if match else (title.strip(), "")
 
 
 def read_time_title(title: str) -> tuple[int | None, str, str]:
-    """How surely a title names the time (0 is surest, None: it does not), the name and the unit it says."""
+    """How surely a title names the time (0 is surest, None: not at all), and the name and unit in it."""
     name, unit = split_unit(title)
     slashed = re.fullmatch(r"(.*\w)[\s_]*[/_,\s][\s_]*(\w+)", name)
     if not unit and slashed and slashed[2].lower() in _UNITS and slashed[1].lower() not in _UNITS:

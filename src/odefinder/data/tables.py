@@ -1,4 +1,4 @@
-"""Tables (pandas DataFrames) -> a Dataset: which column is the time, which tells trajectories apart."""
+"""Tables (pandas DataFrames) -> a Dataset: which column is the time, and which tells trajectories apart."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ def from_frame(
     variables: Sequence[Hashable] | None = None,
     guess_first_column: bool = False,
 ) -> Dataset:
-    """The data of a table: one row a point, one column a variable.
+    """The data of a table: one row per point, one column per variable.
 
-    Without `time`, the time is the column (or the index) that is named like one; with
-    `guess_first_column`, else the first column if it increases.
+    Without `time`, the time is the column (or the index) that is named like one; if there is none, with
+    `guess_first_column`, it is the first column if that increases.
     """
     frame = plain_columns(frame)
     if isinstance(variables, str):
@@ -64,7 +64,7 @@ def plain_columns(frame: pd.DataFrame) -> pd.DataFrame:
         frame = frame.set_axis([" ".join(map(str, levels)) for levels in frame.columns], axis=1)
     twice = frame.columns[frame.columns.duplicated()]
     if len(twice):
-        raise DataError(f"two columns are called {twice[0]!r}; give every column its own name")
+        raise DataError(f"two columns are called {twice[0]!r}; give each column its own name")
     if len(frame) == 0:
         raise DataError("the table has no rows; give at least four points")
     return frame
@@ -91,7 +91,7 @@ def split_time(
 def _value_columns(
     frame: pd.DataFrame, variables: Sequence[Hashable] | None
 ) -> tuple[pd.DataFrame, list[str]]:
-    """The columns that are asked for, or else all but further times and row numbers, with notes."""
+    """The columns asked for, or all except further times and row numbers; with notes."""
     if variables is not None:
         wanted = {name: _column(frame, name, "variables").array for name in variables}
         if len(wanted) < len(variables):
@@ -105,7 +105,7 @@ def _value_columns(
             notes.append(f"The column {name!r} {what} and was left out; name it in variables to use it.")
             frame = frame.drop(columns=[name])
     if frame.shape[1] == 0:
-        raise DataError("there is no column of values beside the time; give at least one")
+        raise DataError("there is no column of values besides the time; give at least one")
     return frame, notes
 
 
@@ -118,7 +118,7 @@ def column_numbers(column: pd.Series, title: str) -> Floats:
     """One column as numbers; missing entries are NaN."""
     kinds, problem = pd.api.types, ""
     if kinds.is_complex_dtype(column.dtype):
-        problem = "has complex numbers; give real and imaginary part as two columns"
+        problem = "has complex numbers; give real and imaginary parts as two columns"
     elif kinds.is_datetime64_any_dtype(column.dtype) or isinstance(column.dtype, pd.PeriodDtype):
         problem = f"has dates; if it is the time, say time={title!r} (command line: --time)"
     elif kinds.is_timedelta64_dtype(column.dtype):
@@ -130,11 +130,11 @@ def column_numbers(column: pd.Series, title: str) -> Floats:
     try:
         numbers = pd.to_numeric(column.astype(object), errors="coerce").to_numpy(np.float64, na_value=np.nan)
     except (TypeError, ValueError, OverflowError):
-        raise DataError(f"the column {title!r} has entries that are no numbers; {LEAVE_OUT}") from None
+        raise DataError(f"the column {title!r} has entries that are not numbers; {LEAVE_OUT}") from None
     bad = np.isnan(numbers) & column.notna().to_numpy()
     if bad.any():
         value, row = column.iloc[int(np.argmax(bad))], int(np.argmax(bad)) + 1
-        kind = "text" if isinstance(value, str) else f"something that is no number ({type(value).__name__})"
+        kind = "text" if isinstance(value, str) else f"a value that is not a number ({type(value).__name__})"
         few = bad.sum() < 0.5 * column.notna().sum()
         advice = "correct it, or leave the cell empty if the value is not known" if few else LEAVE_OUT
         if not few and column.astype(str).nunique() <= len(column) / MIN_POINTS:
@@ -186,7 +186,7 @@ def _found_time(
         return index.to_series(), str("t" if index.name is None else index.name), frame
     first = next((name for name in frame.columns if name not in (variables or ())), None)
     if guess_first_column and first is not None and _increases(frame[first], labels):
-        notes.append(f"The first column, {first!r}, is taken for the time.")
+        notes.append(f"The first column, {first!r}, is taken as the time.")
         return frame[first], str(first), frame.drop(columns=[first])
     raise DataError(
         f"no column looks like the time; the columns are {_listed(frame)}. Say which one it is: time='NAME' "
@@ -206,11 +206,11 @@ def _dates_of_parts(
     try:
         return pd.to_datetime(pd.DataFrame({"day": 1, **numbers})), list(parts.values())
     except (TypeError, ValueError) as error:
-        raise DataError(f"the columns {', '.join(parts.values())} are no dates: {error}") from None
+        raise DataError(f"the columns {', '.join(parts.values())} are not dates: {error}") from None
 
 
 def _is_time_index(index: pd.Index) -> bool:
-    """Dates, numbers under the name of a time, or increasing numbers that are not just 0, 1, 2, ..."""
+    """Whether it holds dates, numbers named like a time, or increasing numbers other than 0, 1, 2, ..."""
     if isinstance(index, (pd.DatetimeIndex, pd.PeriodIndex, pd.TimedeltaIndex)):
         return True
     if index.nlevels > 1:
@@ -240,7 +240,7 @@ def _groups(column: pd.Series, labels: pd.Series) -> Iterator[tuple[Any, pd.Seri
 def _trajectory_column(
     frame: pd.DataFrame, trajectory: Hashable | None, taken: set[str]
 ) -> tuple[Hashable | None, list[str]]:
-    """The column that names the trajectories: the one asked for, or one that is called like it."""
+    """The column that names the trajectories: the one asked for, or one with a suitable name."""
     if trajectory is not None:
         return _column(frame, trajectory, "trajectory").name, []
     for name in frame.columns:

@@ -1,4 +1,4 @@
-"""Raw trajectories -> a Dataset: what is harmless is put right and noted, the rest is an error."""
+"""Raw trajectories -> a Dataset: harmless problems are corrected and noted, the rest are errors."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from odefinder.errors import DataError
 from odefinder.limits.sizes import MAX_DIMENSION
 
 MIN_POINTS = 4  # of a trajectory, and of a variable
-LARGEST, SMALLEST = 1e100, 1e-100  # of a variable's largest magnitude: its square must not overflow
-CLOSEST = 1e-12  # the shortest step relative to the duration that arithmetic can tell from none
+LARGEST, SMALLEST = 1e100, 1e-100  # bounds of a variable's largest magnitude: its square must not overflow
+CLOSEST = 1e-12  # the shortest step, relative to the duration, that arithmetic can tell from zero
 
 LEAVE_OUT = "leave the column out by naming the others: variables=['NAME', ...] (command line: --variables)"
 SEPARATE = (
@@ -32,7 +32,7 @@ SEPARATE = (
 class RawTrajectory:
     """One trajectory as it was given."""
 
-    times: Any  # (n,): numbers, dates or their texts
+    times: Any  # (n,): numbers, or dates, also as text
     states: Floats  # (n, D)
     label: str = ""
     rows: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))  # counted from 1
@@ -54,7 +54,7 @@ def assemble(
     if not raw:
         raise DataError("there are no trajectories; give at least one")
     if not titles:
-        raise DataError("there is no variable beside the time; give at least one column of values")
+        raise DataError("there is no variable besides the time; give at least one column of values")
     for one in raw:
         if len(one.times) != len(one.states):
             raise DataError(
@@ -90,7 +90,7 @@ def _joined(times: Sequence[Any]) -> Any:
     try:
         return pd.concat([pd.Series(one) for one in times], ignore_index=True)
     except (TypeError, ValueError) as error:
-        raise DataError(f"the times of the trajectories do not go together: {error}") from None
+        raise DataError(f"the times of the trajectories do not fit together: {error}") from None
 
 
 # ---------------------------------------------------------------------------------------- one trajectory
@@ -135,7 +135,7 @@ def _checked(times: Floats, raw: RawTrajectory, titles: Sequence[str]) -> tuple[
 def _in_order(
     times: Floats, states: Floats, rows: NDArray[np.int64], of: str
 ) -> tuple[Floats, Floats, list[str]]:
-    """Sorted by time; rows that say the same twice are kept once."""
+    """Sorted by time; repeated rows are kept once."""
     if (np.diff(times) > 0.0).all():
         return times, states, []
     again = _where_times_start_over(times)
@@ -166,7 +166,7 @@ def _in_order(
 
 
 def _where_times_start_over(times: Floats) -> NDArray[np.int64]:
-    """Where each further trajectory begins, if the times look like several, one after the other."""
+    """Where each further trajectory begins if the times look like several trajectories in a row."""
     breaks = np.flatnonzero(np.diff(times) <= 0.0) + 1
     blocks = sorted(np.split(times, breaks), key=lambda block: float(block[0]))
     long_enough = all(len(block) >= MIN_POINTS for block in blocks)
@@ -208,7 +208,7 @@ def _check_sizes(times: Sequence[Floats], states: Sequence[Floats], names: Seque
 
 
 def _remarks(states: Sequence[Floats], names: Sequence[str]) -> list[str]:
-    """What the user should know about data that are fine."""
+    """What the user should know about data that passed all checks."""
     values, notes = np.concatenate(states), []
     missing = np.isnan(values)
     if missing.any():
@@ -226,7 +226,7 @@ def _remarks(states: Sequence[Floats], names: Sequence[str]) -> list[str]:
     if len(names) > MAX_DIMENSION:
         notes.append(
             f"There are {len(names)} variables; the network knows up to {MAX_DIMENSION} and is "
-            "skipped, the other methods are used."
+            "skipped; the other methods are used."
         )
     return notes
 

@@ -1,7 +1,7 @@
 """Drafts: expressions being built, with the rewriting that every reader of formulas shares.
 
-Subtraction and division become -1 and `inv`, powers become the operators of the table, a part without
-variables becomes one number (where that is finite).
+Subtraction becomes a factor of -1, division becomes `inv`, powers become the operators of the table, and a
+part without variables becomes one number (if that is finite).
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ _NUMPY: dict[int, Callable[..., Any]] = {
 
 
 def operator_value(opcode: int, *arguments: float) -> float:
-    """The value of one operator; what is not defined is NaN or infinite, never an exception."""
+    """The value of one operator; where it is not defined, NaN or infinity, never an exception."""
     with np.errstate(all="ignore"):
         return float(_NUMPY[opcode](*map(np.float64, arguments)))
 
@@ -71,7 +71,7 @@ def constant_of(draft: Draft) -> float | None:
 
 
 def _coefficient(draft: Draft) -> int | None:
-    """Where the number stands in a product that begins with one: 2*x*y is (2*x)*y, so after the `mul`s."""
+    """The place of the number in a product that begins with one: after the `mul`s, as 2*x*y is (2*x)*y."""
     position = next(i for i, (op, _) in enumerate(draft) if op != MUL)
     return position if draft[position][0] == CONST else None
 

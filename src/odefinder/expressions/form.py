@@ -1,7 +1,7 @@
 """A program in explicit canonical form, carried together with the key of its structure.
 
-To bring a program to canonical form costs microseconds, and a fit handles thousands of them: whoever has a
-form need not do it again.
+Bringing a program to canonical form costs microseconds, and a fit handles thousands of programs: with a form
+it need not be done again.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from odefinder.expressions.program import Program
 
 @dataclass(frozen=True)
 class Form:
-    """An equation or a system; two of them have the same key where only the values of constants differ."""
+    """An equation or a system; two have the same key if they differ only in the values of constants."""
 
-    program: Program  # explicit: coefficients of 1 are written, too
+    program: Program  # explicit: coefficients of 1 are written too
     key: bytes
 
     @classmethod

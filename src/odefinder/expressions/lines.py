@@ -13,7 +13,7 @@ _LEFT_SIDE = re.compile(r"(?:d(?P<leibniz>\w+)\s*/\s*dt|(?P<newton>\w+)\s*'\s*(?
 
 
 def read_equations(equations: Sequence[str] | Mapping[str, str] | str) -> list[tuple[str | None, str]]:
-    """Pairs of variable (None where it is not said) and right-hand side."""
+    """Pairs of variable (None if not given) and right-hand side."""
     if isinstance(equations, Mapping):
         return [(_left_side(name, bare=True), right_side) for name, right_side in equations.items()]
     if isinstance(equations, str):
@@ -55,9 +55,7 @@ def sorted_equations(
             )
         return names, [right_side for _, right_side in pairs]
     if any(name is None for name, _ in pairs):
-        raise ExpressionError(
-            "some equations have a left-hand side and some have none; write all as x' = ..."
-        )
+        raise ExpressionError("some equations have a left-hand side and some do not; write all as x' = ...")
     written = check_names([name for name, _ in pairs if name is not None])
     names = written if variables is None else check_names(variables)
     for name in names:

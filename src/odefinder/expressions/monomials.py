@@ -1,4 +1,4 @@
-"""Products of variables: which there are, and how one is written."""
+"""Products of variables: listing them, and writing one as a draft."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from odefinder.expressions.program import MUL
 
 
 def exponents(dimension: int, degree: int) -> Iterator[tuple[int, ...]]:
-    """The exponents (dimension,) of all monomials up to a degree, by rising degree, from the constant on."""
+    """The exponents (dimension,) of all monomials up to a degree, by rising degree; the constant is first."""
     for total in range(degree + 1):
         for chosen in combinations_with_replacement(range(dimension), total):
             yield tuple(chosen.count(variable) for variable in range(dimension))
@@ -28,7 +28,7 @@ def monomial(powers: Sequence[int]) -> Draft:
 
 
 def product(factors: Sequence[Draft]) -> Draft:
-    """The product of drafts; of none, the empty draft."""
+    """The product of drafts; without drafts, the empty one."""
     draft: Draft = []
     for factor in factors[:-1]:
         draft += [(MUL, 0.0), *factor]

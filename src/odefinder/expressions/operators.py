@@ -17,7 +17,7 @@ ALIASES: dict[str, tuple[str, ...]] = {
 
 
 def allowed_operators(names: Iterable[str] | None) -> frozenset[str] | None:
-    """The operators of programs behind the names a user gave, sums and products with them; None: all."""
+    """The program operators behind the names a user gave, always with sums and products; None: all."""
     if names is None:
         return None
     if isinstance(names, str):

@@ -25,7 +25,7 @@ _NAME = r"[^\W\d⁰¹²³⁴-⁹][^\W⁰¹²³⁴-⁹]*"  # a letter or undersco
 
 
 def check_names(names: Sequence[str], what: str = "variable") -> tuple[str, ...]:
-    """The names as a tuple, if each is a proper name and none comes twice."""
+    """The names as a tuple, if each is a proper name and none is repeated."""
     if isinstance(names, str):
         raise ExpressionError(f"give the {what}s as a list of names, for example {names.split() or ['x']}")
     for name in names:
@@ -90,7 +90,7 @@ _TOKEN = re.compile(
     rf"|(?P<name>{_NAME})"
     r"|(?P<symbol>\*\*|[-+*/^()|,])"
 )
-_TYPOGRAPHY = str.maketrans("−–·⋅×÷", "--***/")  # as copied from papers; one character for one
+_TYPOGRAPHY = str.maketrans("−–·⋅×÷", "--***/")  # as copied from papers; character by character
 
 _SUM, _PRODUCT, _POWER = 1, 2, 3
 _PRECEDENCE = {"+": _SUM, "-": _SUM, "*": _PRODUCT, "/": _PRODUCT, "^": _POWER}
@@ -242,7 +242,7 @@ class _Parser:
             raise self.error(f"nested deeper than {MAX_DEPTH} levels", self.token.position, advice)
 
     def unexpected(self) -> ExpressionError:
-        """The error for a token that cannot stand where it stands."""
+        """The error for a token that cannot be where it is."""
         token = self.token
         if token.kind == "end":
             return self.error("the expression ends too early", token.position, "a number or name is missing")

@@ -43,7 +43,7 @@ class _Factor:
     """Text that can be multiplied as it is."""
 
     text: str
-    bare: str  # the same without outer parentheses
+    bare: str  # the same text without outer parentheses
     atomic: bool = True  # may also be raised to a power as it is
     number: bool = False
     opcode: int = VAR
@@ -57,7 +57,7 @@ class _Term:
 
 
 _Sum = tuple[_Term, ...]
-_Part = tuple[_Sum, float | None]  # with the value, where there is no variable inside
+_Part = tuple[_Sum, float | None]  # with the value if there is no variable inside
 _ONE = "1"
 
 
@@ -81,7 +81,7 @@ class _Text:
         return _Factor(text, text, number=True)
 
     def shortened(self, value: float) -> str:
-        """The number with the wanted digits; two more where it would look like 1 and vanish in a product."""
+        """The number with the wanted digits; two more if it would look like 1 and vanish from a product."""
         text = short_number(value, self.digits)
         if text == _ONE and self.digits is not None:
             text = short_number(value, min(17, self.digits + 2))
@@ -117,7 +117,7 @@ class _Text:
 
 
 class _Python(_Text):
-    """NumPy source; a part without variables is one number, for Python's own 1/0 would raise."""
+    """NumPy source; a part without variables is one number, because 1/0 in plain Python would raise."""
 
     power = "{0}**{1}"
     folds = True
@@ -193,7 +193,7 @@ def to_latex(component: Program, variables: Sequence[str], digits: int | None = 
 
 
 def to_python(component: Program, variables: Sequence[str]) -> str:
-    """NumPy source (with `import numpy as np`), all digits; the variables may be any source, as `x[0]`."""
+    """NumPy source (with `import numpy as np`), all digits; variables may be any source, such as `x[0]`."""
     return _write(component, variables, _Python(None))
 
 
@@ -286,13 +286,13 @@ def _is_one(terms: _Sum) -> bool:
 
 def _inverse(terms: _Sum, style: _Text) -> _Term:
     term = _single(terms, style)
-    if term.below:  # 1/(x/y) stays what it is: where y is 0, y/x is something else
+    if term.below:  # 1/(x/y) stays as it is: where y is 0, y/x has another value
         return _Term((), (_as_factor(terms, style),))
     return _Term((), term.above, term.negative)
 
 
 def short_number(value: float, digits: int | None) -> str:
-    """0.5, 12, 1.5e-7: with all digits that matter, or rounded to so many."""
+    """0.5, 12, 1.5e-7: with all digits that matter, or rounded to this many."""
     text = repr(float(value)) if digits is None else f"{value:.{digits}g}"
     mantissa, _, exponent = text.partition("e")
     return mantissa.removesuffix(".0") + (f"e{int(exponent)}" if exponent else "")

@@ -1,6 +1,6 @@
 """The prefix program: the one representation of an ODE system.
 
-An expression is a pair of flat arrays in prefix order: `ops` (one opcode a node) and `values`
+An expression is a pair of flat arrays in prefix order: `ops` (one opcode per node) and `values`
 (the value of a constant, the index of a variable, 0 for operators).  A system of D equations is
 the D programs one after the other; prefix order is self-delimiting, so no separators are needed.
 Read from right to left with a small stack, such a program is also its own evaluation code.
@@ -47,7 +47,7 @@ def _power(exponent: int) -> Callable[[ModuleType, Any], Any]:
     return lambda sp, a: a ** sp.Integer(exponent)
 
 
-# Indexed by opcode minus 2: constants and variables are no operators.
+# Indexed by opcode minus 2: constants and variables are not operators.
 OPERATORS: tuple[Operator, ...] = (
     Operator("add", 2, "({0} + {1})", "{0} + {1}", lambda sp, a, b: a + b),
     Operator("mul", 2, "({0} * {1})", "{0} {1}", lambda sp, a, b: a * b),
@@ -166,7 +166,7 @@ def make_program(ops: Sequence[int] | Ops, values: Sequence[float] | Values) -> 
         raise ExpressionError(f"the program has {len(op_array)} nodes; the limit is {MAX_NODES}")
     if op_array.min() < 0 or op_array.max() >= N_OPCODES:
         bad = op_array[(op_array < 0) | (op_array >= N_OPCODES)][0]
-        raise ExpressionError(f"{bad} is no opcode; opcodes run from 0 to {N_OPCODES - 1}")
+        raise ExpressionError(f"{bad} is not an opcode; opcodes run from 0 to {N_OPCODES - 1}")
     if not np.isfinite(value_array).all():
         raise ExpressionError("a program's constants must be finite numbers")
     indices = value_array[op_array == VAR]
@@ -174,7 +174,7 @@ def make_program(ops: Sequence[int] | Ops, values: Sequence[float] | Values) -> 
         raise ExpressionError("a variable's index must be a whole number, 0 or larger")
     open_arguments = 0
     for op in op_array.tolist():
-        # A new expression may begin only where the one before is complete.
+        # A new expression may begin only where the previous one is complete.
         open_arguments = max(open_arguments, 1) + int(ARITY[op]) - 1
     if open_arguments != 0:
         raise ExpressionError(f"the program ends too early: {open_arguments} argument(s) missing")
@@ -183,7 +183,7 @@ def make_program(ops: Sequence[int] | Ops, values: Sequence[float] | Values) -> 
 
 
 def check_system(program: Program, dimension: int) -> None:
-    """Raise unless the program is a system: one expression a variable, no other variables."""
+    """Raise unless the program is a system: one expression per variable, no other variables."""
     count = len(component_bounds(program.ops))
     if count != dimension:
         raise ExpressionError(f"{dimension} variables need {dimension} equations, the program has {count}")

@@ -1,4 +1,4 @@
-"""Programs <-> SymPy expressions.  SymPy takes long to import, so only these functions import it."""
+"""Programs <-> SymPy expressions.  SymPy is slow to import, so only these functions import it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from odefinder.expressions.walk import fold
 
 
 def to_sympy(component: Program, variables: Sequence[str], symbols: Sequence[Any] | None = None) -> Any:
-    """The SymPy expression; `symbols` replaces the real-valued symbols that are made by default."""
+    """The SymPy expression; `symbols` replaces the real-valued symbols that are created by default."""
     import sympy
 
     if len(component.components()) != 1:

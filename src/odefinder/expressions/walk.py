@@ -19,9 +19,9 @@ def fold(
     build: Callable[[int, float, Sequence[T]], T],
     arity: NDArray[np.int8] = ARITY,
 ) -> T:
-    """What `build` makes of the first expression, node by node: of opcode, value and arguments.
+    """The result for the first expression of calling `build(opcode, value, arguments)` node by node.
 
-    It needs no recursion, so no expression is nested too deeply.  arity: of other opcodes than ours.
+    There is no recursion, so no expression is nested too deeply.  arity: that of opcodes other than ours.
     """
     stack: list[T] = []
     for op, value in zip(ops[::-1].tolist(), values[::-1].tolist(), strict=True):

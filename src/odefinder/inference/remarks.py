@@ -11,12 +11,12 @@ from odefinder.data.observations import Floats, Observations
 from odefinder.inference.choose.criterion import runs_away
 from odefinder.system import ODESystem
 
-ALIKE = 0.1  # weight, relative to the best, from which another system explains the data as well
-BAD_R2, GOOD_R2 = 0.5, 0.95  # below which a note says so; above which none asks for more
-UNEXPLAINED = 20.0  # times the variance of the noise is left: the system misses what the data show clearly
+ALIKE = 0.1  # weight relative to the best; a system with more explains the data about equally well
+BAD_R2, GOOD_R2 = 0.5, 0.95  # a note calls a fit bad below the first, and incomplete up to the second
+UNEXPLAINED = 20.0  # times the variance of the noise: with more left, the system misses clear structure
 
 CUT_SHORT = "The network was interrupted: it proposed fewer systems than it would have."
-INTERRUPTED = "The search was interrupted: these are the best systems found until then."
+INTERRUPTED = "The search was interrupted: these are the best systems found so far."
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class Explanation:
 
 
 def out_of_time(time_budget: float) -> str:
-    """That more time might have helped."""
+    """A note that more time might have helped."""
     return (
         f"The time budget of {time_budget:g} s ended the search early; with more time "
         "(time_budget, --budget) it may find better systems."
@@ -57,13 +57,13 @@ def remarks(explanations: Sequence[Explanation], data: Observations, noise: Floa
         )
     elif best.r2 < GOOD_R2 and 1.0 - best.r2 > UNEXPLAINED * _noise_share(data, noise):
         notes.append(
-            f"The data are smoother than the chosen system explains (R2 = {best.r2:.2f}): perhaps a variable "
-            "is missing, or something depends on the time itself, such as a force from outside."
+            f"The chosen system misses clear structure in the data (R2 = {best.r2:.2f}): perhaps a variable "
+            "is missing, or something depends on the time itself, such as an external force."
         )
     elif runs_away(best.system.program, best.starts, data):
         notes.append(
             "From half or twice the initial values the chosen system runs away within the time of the data: "
-            "do not trust it outside of them before you have seen such a trajectory."
+            "do not trust it outside the data unless you have observed such a trajectory."
         )
     return notes
 

@@ -49,21 +49,21 @@ def prepare(report: Callable[[str], None] = lambda text: None) -> None:
 
 
 def trajectories() -> None:
-    """Call what solves equations and fits constants to trajectories."""
+    """Call what smooths data, solves equations and fits constants to trajectories."""
     states, _ = integrate.integrate(SYSTEM, [1.0, 0.5], TIMES)
     evaluate.evaluate(SYSTEM, states)
     data = Observations.joined([TIMES], [states])
     fit = refine.fit_constants(SYSTEM, data, iterations=1)
     refine.standard_errors(fit, data, fit_starts=False)
+    smoothing.unlikelihood(TIMES, TIMES, 0.1, TIMES[0] == TIMES, SMOOTHING_ORDER, 1.0)
+    smoothing.smoothed(TIMES, TIMES, 0.1, SMOOTHING_ORDER, 1.0)
 
 
 def formulas() -> None:
-    """Call what rewrites, rescales and spells formulas, smooths data, and fits equations in integral form."""
+    """Call what rewrites, rescales and spells formulas, and fits equations in integral form."""
     Scaling(np.ones(2), 1.0).to_scaled(canonical(SYSTEM))
     Vocabulary.preset("coarse").encode(SYSTEM)
     NUMBER_SCHEMES["coarse"].split(1.5)
-    smoothing.unlikelihood(TIMES, TIMES, 0.1, TIMES[0] == TIMES, SMOOTHING_ORDER, 1.0)
-    smoothing.smoothed(TIMES, TIMES, 0.1, SMOOTHING_ORDER, 1.0)
     data = Observations.joined([TIMES], [np.stack([TIMES, np.exp(-TIMES)], axis=1)])
     estimate = estimate_states(data, noisy=False)
     library.feature_integrals(list(library.monomials(2, 1)), estimate)
@@ -79,6 +79,8 @@ GROUPS = (
             integrate._integrate,
             integrate._is_fine,
             evaluate._evaluate,
+            smoothing.unlikelihood,
+            smoothing.smoothed,
         ),
     ),
     Group(
@@ -88,8 +90,6 @@ GROUPS = (
             change_units,
             encode_program,
             split_number,
-            smoothing.unlikelihood,
-            smoothing.smoothed,
             library._feature_integrals,
             integral.fit_integral,
         ),

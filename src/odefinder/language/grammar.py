@@ -1,11 +1,11 @@
-"""Which token may follow which: every sequence the grammar lets through is a valid system that fits.
+"""Which token may follow which: every sequence the grammar accepts is a valid system that is not too long.
 
 The state of a half-written sequence is a few small integers, and a token changes them by table lookups
 (`open_change`, `next_phase`, `component_change`).  They select one row of `masks`, the allowed tokens.
 A batch may mix systems of all dimensions.
 
-A sequence may always be finished in time: the shortest expression is one variable, so each open argument
-costs one token, each later component two (SEP and a variable), the end one.  What is left of `max_length`
+A sequence can always be finished in time: the shortest expression is one variable, so each open argument
+costs one token, each later component two (SEP and a variable), and the end one.  What is left of `max_length`
 after these is the slack, and a token is allowed only if the slack covers what it adds.
 """
 
@@ -22,12 +22,12 @@ from odefinder.expressions.program import ARITY, MAX_NODES, OPCODE_BY_NAME
 from odefinder.language.number_words import PAD
 from odefinder.language.tokens import EOS, SEP, Vocabulary
 
-MAX_SLACK = 2  # no token adds more than two: an operator its arity, a number the rest of its tokens
+MAX_SLACK = 2  # no token adds more: an operator adds its arity, a number the rest of its tokens
 
 
 @dataclass(frozen=True)
 class GrammarState:
-    """Where each sequence of a batch stands; every array is int64 (batch,)."""
+    """How far each sequence of a batch is; every array is int64 (batch,)."""
 
     dimension: NDArray[np.int64]  # components that the sequence will have
     open_arguments: NDArray[np.int64]  # expressions still to be written in this component
@@ -84,8 +84,8 @@ class Grammar:
         written = self._written_number_tokens()
         starts = (opcode >= 0) & (slot <= 0) & ~np.isin(opcode, banned) & written
         added = arity + np.where(slot == 0, tokens_per_number - 1, 0)
-        # Masks of one dimension: an expression begins, with slack 0, 1, 2 or more; a number goes on, with its
-        # token 1, 2; then SEP, EOS, and PAD for ever.  The dimensions follow one another.
+        # The masks of one dimension, in order: the start of an expression with slack 0, 1, and 2 or more; the
+        # tokens 1, 2 of a number; SEP; EOS; and PAD for ever.  The dimensions follow one another.
         masks: list[NDArray[np.bool_]] = []
         for dimension in range(1, self.max_dimension + 1):
             first_vacant = vocabulary.layout.first_variable + dimension
@@ -98,7 +98,7 @@ class Grammar:
         self._mask_of_separator = self._masks_of_one - 3
 
     def _written_number_tokens(self) -> NDArray[np.bool_]:
-        """All ids but the mantissas that no number is written with, as 0001 to 0999 in the paper's words."""
+        """All ids except mantissas that never occur, such as 0001 to 0999 in the paper's words."""
         numbers, layout = self.vocabulary.numbers, self.vocabulary.layout
         slot, stride, count = layout.field_token[1], layout.field_stride[1], layout.field_count[1]
         offset = np.arange(len(self.vocabulary)) - layout.number_first[slot]

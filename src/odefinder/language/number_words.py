@@ -1,8 +1,8 @@
 """Numbers as words: sign, mantissa and exponent (paper: "Tokenizing numbers").
 
 The *input* numbers, read by the encoder, always follow the paper: a number rounded to four digits is the
-three words sign, mantissa, exponent.  How a constant of the target is spelled is a `NumberScheme`.
-What works on one example is compiled and free of allocations.
+three words sign, mantissa, exponent.  A `NumberScheme` says how a constant of the target is spelled.
+Functions that work on one example are compiled and allocate nothing.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from numpy.typing import ArrayLike, NDArray
 from odefinder.compiling.jit import compiled
 from odefinder.errors import DataError, ExpressionError, SettingsError
 
-PAD = 0  # the input's vacant word, and the target's padding
+PAD = 0  # the input's word for a missing number, and the target's padding
 
 FIELDS = ("sign", "mantissa", "exponent")
-EXPONENT_LIMIT = 100  # of any scheme: E-100 .. E100
+EXPONENT_LIMIT = 100  # for any scheme: E-100 .. E100
 _ZERO_POWER = 128  # index of 10**0
 _POWERS = np.array([float(f"1e{k}") for k in range(-_ZERO_POWER, _ZERO_POWER + 1)])  # correctly rounded
 _LOG10_2 = 1292913986  # log10(2) * 2**32
@@ -30,23 +30,23 @@ _LOG10_2 = 1292913986  # log10(2) * 2**32
 def split_number(
     x: float, digits: int, decimals: int, exponent_min: int, exponent_max: int
 ) -> tuple[int, int, int]:
-    """(sign, mantissa, exponent) of a number rounded to so many digits, halves away from zero; NaN is 0.
+    """(sign, mantissa, exponent) of a number rounded to `digits` digits, halves away from zero; NaN is 0.
 
     The number is mantissa * 10**(exponent - decimals), negative for sign 1; the mantissa has exactly
-    `digits` digits.  Zero, and what is smaller than the smallest such number, is (0, 0, 0); what is
+    `digits` digits.  Zero, and anything smaller than the smallest such number, is (0, 0, 0); anything
     larger than the largest becomes the largest.
     """
     sign = 1 if x < 0.0 else 0
     magnitude = abs(x)
-    # Indices of powers of ten: of the smallest number, and of the first beyond the largest.
+    # Indices of two powers of ten: the smallest number, and the first one beyond the largest.
     smallest = _ZERO_POWER + exponent_min - decimals + digits - 1
     largest = _ZERO_POWER + exponent_max - decimals + digits
     limit = int(_POWERS[_ZERO_POWER + digits])
-    if not magnitude >= _POWERS[smallest - 1]:  # so that NaN stops here, too
+    if not magnitude >= _POWERS[smallest - 1]:  # written so that NaN stops here too
         return 0, 0, 0
     if magnitude >= _POWERS[largest]:
         return sign, limit - 1, exponent_max
-    # floor(log10): from the binary exponent it is `leading` or one more, and the table of powers decides.
+    # floor(log10): the binary exponent says `leading` or one more, and the table of powers decides.
     leading = ((math.frexp(magnitude)[1] - 1) * _LOG10_2) >> 32
     if magnitude >= _POWERS[_ZERO_POWER + leading + 1]:
         leading += 1
@@ -134,7 +134,7 @@ class NumberScheme:
     scientific: bool = True  # the mantissa 24 means 2.4; otherwise 24, as in the paper
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "order", tuple(self.order))  # JSON has lists only
+        object.__setattr__(self, "order", tuple(self.order))  # JSON has only lists
         object.__setattr__(self, "exact", tuple(float(value) for value in self.exact))
         if not 1 <= self.digits <= 4:
             raise SettingsError(f"a mantissa has 1 to 4 digits, not {self.digits}")
@@ -154,7 +154,7 @@ class NumberScheme:
                 raise SettingsError(f"the exact number {value} has more digits than the scheme can write")
 
     def _can_write(self, value: float) -> bool:
-        """Whether no digit is lost.  Nothing compiled is asked: the presets below are checked on import."""
+        """Whether no digit is lost.  Calls nothing compiled: the presets below are checked on import."""
         if not math.isfinite(value) or value == 0.0:
             return value == 0.0
         rounded = f"{value:.{self.digits - 1}e}"

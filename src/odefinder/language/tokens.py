@@ -1,7 +1,7 @@
 """Programs as token ids, and back (paper: "Encoding symbolic functions").
 
-The target words, written by the decoder, are operators, variables and constants in prefix order; how a
-constant is spelled is a `NumberScheme` (see `number_words.py`):
+The target words, written by the decoder, are operators, variables and constants in prefix order; a
+`NumberScheme` says how a constant is spelled (see `number_words.py`):
 
     paper    cos(2.4242 x0)  ->  cos mul + 2424 E-3 x0    sign, mantissa, exponent; 2424 * 10**-3
     coarse   cos(2.4242 x0)  ->  cos mul + E0 24 x0       sign, exponent, two digits; 2.4 * 10**0
@@ -10,7 +10,7 @@ constant is spelled is a `NumberScheme` (see `number_words.py`):
 constants are fitted after decoding anyway.  Every number has one spelling: a constant that *rounds* to 1
 is the word "1" where the scheme has that word, so encode(decode(ids)) == ids.
 
-What works on one example is compiled and free of allocations, for the generator's compiled loop.
+Functions that work on one example are compiled and allocate nothing, for the generator's compiled loop.
 """
 
 from __future__ import annotations
@@ -42,12 +42,12 @@ from odefinder.expressions.program import (
 from odefinder.language.number_words import FIELDS, NUMBER_SCHEMES, NumberScheme, split_number
 from odefinder.limits.sizes import MAX_DIMENSION
 
-BOS, EOS, SEP = 1, 2, 3  # the special target words, besides PAD
+BOS, EOS, SEP = 1, 2, 3  # the special target words besides PAD
 DOES_NOT_FIT, NO_WORD = -1, -2  # what `encode_program` returns instead of a length
 
 
 class Layout(NamedTuple):
-    """Where the target words lie: a vocabulary as compiled code sees it."""
+    """The ids of the target words: a vocabulary as compiled code sees it."""
 
     operator_ids: NDArray[np.int64]  # by opcode; -1: no such word
     first_variable: int
@@ -58,9 +58,9 @@ class Layout(NamedTuple):
     decimals: int
     exponent_min: int
     exponent_max: int
-    number_first: NDArray[np.int64]  # the first id of each number token, (tokens a number,)
+    number_first: NDArray[np.int64]  # the first id of each number token, (tokens per number,)
     # A number token's id is its first id + the sum over its fields of (value - minimum) * stride.
-    field_token: NDArray[np.int64]  # (3,), by field: in which of the number's tokens it stands
+    field_token: NDArray[np.int64]  # (3,), by field: which of the number's tokens holds it
     field_stride: NDArray[np.int64]
     field_min: NDArray[np.int64]
     field_count: NDArray[np.int64]
@@ -68,7 +68,7 @@ class Layout(NamedTuple):
 
 @compiled
 def _encode_constant(x: float, layout: Layout, out: NDArray[np.int32], start: int) -> int:
-    """Write a finite constant at `start`, where one token fits; returns the end, or DOES_NOT_FIT."""
+    """Write a finite constant at `start`, where at least one token fits; returns the end, or DOES_NOT_FIT."""
     fields = split_number(x, layout.digits, layout.decimals, layout.exponent_min, layout.exponent_max)
     for k in range(layout.exact.shape[0]):
         exact = layout.exact[k]
@@ -128,12 +128,12 @@ class Vocabulary:
     """The target words: specials, operators, variables, exact numbers, number parts; ids in this order."""
 
     numbers: NumberScheme = NUMBER_SCHEMES["coarse"]
-    # By name and in the order of their ids, so that a checkpoint outlives additions to the operator table.
+    # By name, in the order of their ids, so that a checkpoint outlives additions to the operator table.
     operators: tuple[str, ...] = tuple(operator.name for operator in OPERATORS)
     variables: int = MAX_DIMENSION
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "operators", tuple(self.operators))  # JSON has lists only
+        object.__setattr__(self, "operators", tuple(self.operators))  # JSON has only lists
         unknown = [name for name in self.operators if name not in OPCODE_BY_NAME]
         if unknown:
             raise SettingsError(f"unknown operators {unknown}; this version knows {list(OPCODE_BY_NAME)}")
@@ -213,7 +213,7 @@ class Vocabulary:
 
     @cached_property
     def token_slot(self) -> NDArray[np.int8]:
-        """Which token of a number each id is (0, 1, 2), -1 for those that are none."""
+        """Which token of a number each id is (0, 1, 2), -1 for ids that are not part of one."""
         slot = np.full(len(self), -1, dtype=np.int8)
         for k, first in enumerate(self.layout.number_first):
             slot[first:] = k
@@ -247,10 +247,10 @@ class Vocabulary:
         array = np.asarray(ids, dtype=np.int64)
         ends = np.flatnonzero(array == EOS)
         if array.ndim != 1 or len(ends) == 0:
-            raise ExpressionError(f"tokens of shape {array.shape} without an end ('<eos>') are no program")
+            raise ExpressionError(f"tokens of shape {array.shape} without an end ('<eos>') are not a program")
         tokens = array[: ends[0] + 1]
         if (outside := tokens[(tokens < 0) | (tokens >= len(self))]).size:
-            raise ExpressionError(f"{outside[0]} is no id of this vocabulary of {len(self)} words")
+            raise ExpressionError(f"{outside[0]} is not an id of this vocabulary of {len(self)} words")
         opcodes, slots = self.token_opcode[tokens].tolist(), self.token_slot[tokens].tolist()
 
         ops: list[int] = []
@@ -264,7 +264,7 @@ class Vocabulary:
             elif token in (SEP, EOS) and open_arguments > 0:
                 problem = f"{open_arguments} argument(s) are missing before it"
             elif opcode < 0 and token not in (SEP, EOS):
-                problem = "no part of an expression"
+                problem = "not part of an expression"
             elif opcode >= 0 and open_arguments == 0:
                 problem = "the expression before it is complete"
             if problem:

@@ -1,4 +1,4 @@
-"""When a fit has to come to an end."""
+"""When a fit has to end."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 @dataclass
 class Deadline:
-    """A budget of time, and whether the user has had enough."""
+    """A time budget, and whether the user has had enough."""
 
     seconds: float
     begin: float = field(default_factory=time.perf_counter)
@@ -16,5 +16,5 @@ class Deadline:
 
     @property
     def over(self) -> bool:
-        """Whether to come to an end."""
+        """Whether it is time to end."""
         return self.stopped or time.perf_counter() - self.begin > self.seconds

@@ -1,4 +1,4 @@
-"""Ctrl-C and its like, politely: the first asks for an end, the second is an end."""
+"""Ctrl-C and similar signals, politely: the first asks to stop, the second stops."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 
 class Interrupt:
-    """Within it, the first of these signals sets `asked`, and the second raises KeyboardInterrupt."""
+    """Inside it, the first of these signals sets `asked`, and the second raises KeyboardInterrupt."""
 
     def __init__(self, *signals: signal.Signals) -> None:
         self.asked = False

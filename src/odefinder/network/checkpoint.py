@@ -2,7 +2,7 @@
 
 A *checkpoint* holds weights, optimiser state and counters of a run; *weights* are what ships: the matrices
 of the layers as int8, and the graphs that decode with them (`graphs.py`).  Files are complete or absent:
-each is written beside its place and then renamed.
+each is written under a temporary name next to its place and then renamed.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ from odefinder.network.files import FORMAT, VERSION, check_description, damaged,
 from odefinder.network.model import Network
 from odefinder.network.presets import NetworkSettings
 
-SMALLEST_SCALE = 2.0**-24  # of a column of zeros
-GRAPH = "graph."  # before the names of graphs in a weights file
+SMALLEST_SCALE = 2.0**-24  # for a column of zeros
+GRAPH = "graph."  # prefix of the names of graphs in a weights file
 
 
 def header(settings: NetworkSettings, **content: Any) -> dict[str, Any]:
-    """What every file says of itself."""
+    """What every file says about itself."""
     vocabulary = Vocabulary.preset(settings.vocabulary)
     return {
         "format": FORMAT,
@@ -66,7 +66,7 @@ def read(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
     try:
         with safe_open(path, framework="pt") as file:
             head = json.loads((file.metadata() or {}).get("odefinder", "{}"))
-            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 (no mapping)
+            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 (not a mapping)
     except (SafetensorError, OSError, ValueError) as error:
         raise damaged(path, error) from error
     check_description(head, path)
@@ -74,7 +74,7 @@ def read(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
 
 
 def part(tensors: dict[str, Tensor], prefix: str) -> dict[str, Tensor]:
-    """The tensors whose names begin so, without the beginning."""
+    """The tensors whose names begin with the prefix, named without it."""
     return {name.removeprefix(prefix): t for name, t in tensors.items() if name.startswith(prefix)}
 
 
@@ -87,7 +87,7 @@ def network_of(tensors: dict[str, Tensor], head: dict[str, Any], where: str) -> 
     if shapes != given:
         wrong = sorted(name for name in {*shapes, *given} if shapes.get(name) != given.get(name))
         raise CheckpointError(
-            f"{where} does not fit its own settings: {len(wrong)} tensors are missing, too many or of "
+            f"{where} does not fit its own settings: {len(wrong)} tensors are missing, unexpected or of "
             f"another shape, such as {wrong[0]}; copy it again or go back to an older one"
         )
     network.load_state_dict(tensors)
@@ -95,7 +95,7 @@ def network_of(tensors: dict[str, Tensor], head: dict[str, Any], where: str) -> 
 
 
 def quantised(network: Network) -> dict[str, Tensor]:
-    """Weights for shipping: the matrices of the layers, nearly all of the weights, as int8 (inputs, outputs).
+    """Weights for shipping: the layers' matrices (nearly all of the weights) as int8 (inputs, outputs).
 
     Each column has its own scale (outputs,).
     """
@@ -133,7 +133,7 @@ def save_weights(path: Path, network: Network, *, int8: bool = True, **content: 
 
     tensors = quantised(network) if int8 else dequantised(dict(network.state_dict()))
     shapes = {name: (str(t.dtype).removeprefix("torch."), tuple(t.shape)) for name, t in tensors.items()}
-    needed = {}  # names of the weights that each graph is to be given
+    needed = {}  # names of the weights that each graph needs
     for name, build in (("encoder", encoder_graph), ("decoder", decoder_graph)):
         graph = build(network.settings, shapes)
         needed[name] = [entry.name for entry in graph.graph.initializer if entry.name in shapes]

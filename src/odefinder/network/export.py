@@ -33,10 +33,10 @@ NAME = "default.safetensors"
 
 @dataclass(frozen=True)
 class Agreement:
-    """How far the logits of two runtimes are apart."""
+    """How far apart the logits of two runtimes are."""
 
     largest: float
-    typical: float  # root of the mean square
+    typical: float  # root mean square
     spread: float  # standard deviation of the logits themselves
 
     def __str__(self) -> str:
@@ -69,7 +69,7 @@ def agreement(
 
 
 def _random_curves(seed: int, as_tokens: bool, count: int = 100) -> tuple[NDArray, NDArray[np.int8]]:
-    """Sums of three waves in canonical units, in two halves as two trajectories; one of each dimension."""
+    """Sums of three waves in canonical units, halved into two trajectories; one for each dimension."""
     rng = np.random.default_rng(seed)
     points = np.full((MAX_DIMENSION, count, 1 + MAX_DIMENSION), np.nan)
     times = np.linspace(T_START, T_END, count)
@@ -86,7 +86,7 @@ def _random_curves(seed: int, as_tokens: bool, count: int = 100) -> tuple[NDArra
 
 
 def export(source: Path, out: Path, tolerance: float = TOLERANCE) -> Agreement:
-    """Write the weights of a checkpoint with a manifest beside them, if the runtimes agree."""
+    """Write the weights of a checkpoint, with a manifest next to them, if the runtimes agree."""
     network = load_network(source)
     head = read(source)[1]
     kept = {name: head[name] for name in ("progress", "metrics", "training", "prior") if name in head}
@@ -98,7 +98,7 @@ def export(source: Path, out: Path, tolerance: float = TOLERANCE) -> Agreement:
         if not found.typical <= tolerance * found.spread:
             raise CheckpointError(
                 f"{source} was not exported: onnxruntime does not compute what torch does, the {found}; "
-                f"{tolerance:.0%} of their spread are allowed"
+                f"{tolerance:.0%} of their spread is allowed"
             )
         file.chmod(0o644)  # safetensors writes files that only their owner can read
         os.replace(file, out)

@@ -3,7 +3,7 @@
 A safetensors file is the length of its header (8 bytes), the header as JSON (type, shape and place of every
 tensor, and our own description under `__metadata__`), and the bytes of the tensors.
 
-The weights that ship lie in `weights/` beside a `manifest.json` with their name, size and sha256.
+The weights that ship are in `weights/`, next to a `manifest.json` with their name, size and sha256.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ TYPES = {"F32": np.float32, "F16": np.float16, "I8": np.int8, "U8": np.uint8}
 
 
 def read_weights(path: Path) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
-    """Tensors (views of the file, which is read when they are) and description of a weights file."""
+    """Tensors (views of the file, read on use) and description of a weights file."""
     verify(path)
     content = np.memmap(path, dtype=np.uint8, mode="r")
     try:
@@ -52,7 +52,7 @@ def read_weights(path: Path) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
 
 
 def verify(path: Path) -> None:
-    """Check that the file is there, and that it is the one which a manifest beside it describes."""
+    """Check that the file exists, and that it matches the manifest next to it if there is one."""
     if not path.is_file():
         raise CheckpointError(f"there is no file {path}; train first or give the path of a checkpoint")
     if path.stat().st_size < 8:
@@ -62,7 +62,7 @@ def verify(path: Path) -> None:
         entry = json.loads(manifest.read_text())
         if entry["name"] == path.name and entry["sha256"] != sha256(path):
             raise CheckpointError(
-                f"{path} is not the file that was released (it has {path.stat().st_size} bytes of "
+                f"{path} is not the file that was released (it has {path.stat().st_size} bytes, not "
                 f"{entry['bytes']}, or other content); install odefinder again: "
                 "pip install --force-reinstall --no-deps odefinder"
             )
@@ -80,7 +80,7 @@ def shipped_weights() -> Path:
 
 
 def write_manifest(path: Path) -> None:
-    """Describe a weights file in a manifest beside it."""
+    """Describe a weights file in a manifest next to it."""
     entry = {"name": path.name, "bytes": path.stat().st_size, "sha256": sha256(path)}
     path.with_name(MANIFEST).write_text(json.dumps(entry, indent=1) + "\n")
 
@@ -96,7 +96,7 @@ def check_description(head: Any, path: Path) -> None:
 
 
 def settings_of(head: dict[str, Any], where: str) -> NetworkSettings:
-    """The settings of a file's network, if this version can build it and means the same by its tokens."""
+    """The settings of a file's network, if this version can build it and gives tokens the same meaning."""
     try:
         settings = NetworkSettings(**head["network"])
         expected = Vocabulary.preset(settings.vocabulary).fingerprint
@@ -118,7 +118,7 @@ def settings_of(head: dict[str, Any], where: str) -> NetworkSettings:
 def damaged(path: Path, problem: object) -> CheckpointError:
     """The error for a file that cannot be read."""
     return CheckpointError(
-        f"{path} is damaged or no safetensors file ({problem}); copy it again or go back to an older one"
+        f"{path} is damaged or not a safetensors file ({problem}); copy it again or go back to an older one"
     )
 
 

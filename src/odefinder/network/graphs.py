@@ -11,7 +11,7 @@ The cache comes in blocks so that it grows without being copied.
 
 The weights are *external* initializers under the names of the weights file, and whoever opens the graphs
 supplies them.  The linear maps of the layers multiply 8-bit integers: each row of the input is rounded by its
-own largest value, so that a sequence does not depend on those decoded beside it, nor on the processor.
+own largest value, so that a sequence depends neither on the others in the batch nor on the processor.
 """
 
 from __future__ import annotations
@@ -53,13 +53,13 @@ class Builder:
     def add(
         self, operator: str, *inputs: str, domain: str = "", output: str | None = None, **attributes: Any
     ) -> str:
-        """One node with one output; output: its name, when it is a result of the graph."""
+        """One node with one output; output: its name if it is a result of the graph."""
         name = output or f"{operator}.{len(self.nodes)}"
         self.nodes.append(helper.make_node(operator, inputs, [name], name=name, domain=domain, **attributes))
         return name
 
     def constant(self, value: ArrayLike, kind: type[np.generic] = np.float32) -> str:
-        """A small number or list of numbers that stands in the graph itself."""
+        """A number or short list of numbers that is stored in the graph itself."""
         array = np.asarray(value, dtype=kind)
         name = f"{kind.__name__} {array.tolist()}"
         self.initializers[name] = numpy_helper.from_array(array, name)
@@ -75,7 +75,7 @@ class Builder:
         return name
 
     def norm(self, x: str, width: int) -> str:
-        """RMS norm of rows of this width, written as the pattern of which onnxruntime makes one operator."""
+        """RMS norm of rows of this width, in the pattern that onnxruntime fuses into one operator."""
         mean = self.add("ReduceMean", self.add("Pow", x, self.constant(2.0)), axes=[-1], keepdims=1)
         normed = self.add("Div", x, self.add("Sqrt", self.add("Add", mean, self.constant(1e-6))))
         ones = f"ones {width}"
@@ -83,13 +83,13 @@ class Builder:
         return self.add("Mul", normed, ones)
 
     def linear(self, x: str, *names: str, positive: bool = False) -> list[str]:
-        """The linear maps of these names, all of the same input: in integers, or in full precision."""
+        """The linear maps of these names, all of the same input, in integers or in full precision."""
         if names[0] + ".int8" not in self.weights:
             return [
                 self.add("MatMul", x, self.add("Transpose", self.weight(name), perm=[1, 0])) for name in names
             ]
-        # Inputs as 0 ... 127, signed ones around 64: a processor without VNNI adds pairs of products in 16
-        # bits, which larger inputs would overflow, so that results would depend on the processor.
+        # Inputs become 0 ... 127, signed ones around 64.  A processor without VNNI adds pairs of products in
+        # 16 bits; larger inputs would overflow there, and results would depend on the processor.
         size = self.add("ReduceMax", x if positive else self.add("Abs", x), axes=[-1])
         size = self.add("Max", size, self.constant(1e-30))  # a row of zeros
         unit = self.constant(1.0 / 127.0 if positive else 1.0 / 63.0)

@@ -18,7 +18,7 @@ def load_runtime(
     """The network of a weights file, by default the shipped one.
 
     threads: of onnxruntime; on a busy machine two are slower than one.  device: of torch, by default a GPU
-    where there is one.
+    if there is one.
     """
     file = Path(path) if path is not None else shipped_weights()
     if kind == "onnx":

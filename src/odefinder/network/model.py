@@ -31,7 +31,7 @@ def norm(x: Tensor) -> Tensor:
 
 
 def rows_of(table: nn.Embedding, ids: Tensor) -> Tensor:
-    """Rows of a small table; on a GPU in a way whose gradient can be recorded, which a lookup's cannot."""
+    """Rows of a small table; on a GPU not by a lookup, whose gradient cannot be recorded in a CUDA graph."""
     return product_rows(table, ids) if ids.is_cuda else table(ids.int())
 
 
@@ -42,7 +42,7 @@ def product_rows(table: nn.Embedding, ids: Tensor) -> Tensor:
 
 
 class Linear(nn.Linear):
-    """A linear map without bias, orthogonal-ish at the start, or zero."""
+    """A linear map without bias, at the start roughly orthogonal or zero."""
 
     def __init__(self, inputs: int, outputs: int, *, zero: bool = False):
         super().__init__(inputs, outputs, bias=False)
@@ -140,7 +140,7 @@ class DecoderLayer(nn.Module):
 
 
 class WaveEmbedder(nn.Module):
-    """Points as real numbers: each number as itself, its signed logarithm, and waves of rising frequency."""
+    """Points as real numbers: each as itself, its signed logarithm, and waves of rising frequency."""
 
     frequency: Tensor  # (waves,)
 
@@ -152,7 +152,7 @@ class WaveEmbedder(nn.Module):
         self.leave = Linear(2 * settings.width, settings.width)
 
     def forward(self, points: Tensor) -> Tensor:
-        """points (B, P, 1 + D): time and states, NaN where vacant -> (B, P, W)."""
+        """points (B, P, 1 + D): time and states, NaN where there is none -> (B, P, W)."""
         time = (points[..., :1] - T_START) * (2.0 / (T_END - T_START)) - 1.0
         x = torch.cat((time, points[..., 1:]), -1)
         present = torch.isfinite(x)
@@ -168,7 +168,7 @@ class WaveEmbedder(nn.Module):
 
 
 class TokenEmbedder(nn.Module):
-    """Points as the paper's three tokens a number, reduced by a two-layer network."""
+    """Points as the paper's three tokens per number, reduced by a two-layer network."""
 
     def __init__(self, settings: NetworkSettings):
         super().__init__()
@@ -260,7 +260,7 @@ class Network(nn.Module):
 
 
 def longer_cache(cache: Cache, length: int) -> Cache:
-    """The same keys and values with room for so many positions."""
+    """The same keys and values with room for this many positions."""
     more = (0, 0, 0, length - cache[0][0].shape[2])
     return [(F.pad(keys, more), F.pad(values, more)) for keys, values in cache]
 
@@ -272,5 +272,5 @@ def shifted(targets: Tensor) -> Tensor:
 
 
 def count_parameters(network: nn.Module) -> int:
-    """Number of trainable numbers."""
+    """The number of trainable parameters."""
     return sum(parameter.numel() for parameter in network.parameters())

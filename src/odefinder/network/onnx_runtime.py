@@ -1,7 +1,7 @@
 """Decoding with onnxruntime: 8-bit integers on a processor, without torch.
 
 The weights file carries two graphs without weights (`graphs.py`); its tensors are given to onnxruntime as
-they lie in the file.  Keys and values of the written tokens are kept here, in arrays with room to grow.
+they are in the file.  Keys and values of the written tokens are kept here, in arrays with room to grow.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from odefinder.network.presets import NetworkSettings
 from odefinder.network.runtime import Floats, Ids, draw_tokens
 
 Memory = dict[str, NDArray[np.float32]]
-BLOCK = 32  # tokens in a block of the cache
-JUDGED_AT_ONCE = 16  # sequences that `logits` passes through the network together, of similar length
+BLOCK = 32  # tokens per block of the cache
+JUDGED_AT_ONCE = 16  # sequences of similar length that `logits` passes through the network together
 
 
 class Graph:
@@ -32,7 +32,7 @@ class Graph:
     def __init__(
         self, path: Path, content: NDArray[np.uint8], weights: dict[str, NDArray[Any]], threads: int
     ):
-        # onnxruntime reads these arrays for as long as it lives.
+        # onnxruntime reads these arrays for as long as the session lives.
         self.weights = {
             name: onnxruntime.OrtValue.ortvalue_from_numpy(tensor) for name, tensor in weights.items()
         }
@@ -54,7 +54,7 @@ class Graph:
 class OnnxRuntime:
     """The network of a weights file."""
 
-    together = 1  # a processor has nothing to gain from more
+    together = 1  # a processor gains nothing from more
 
     def __init__(self, path: Path, threads: int = 1):
         weights, head = read_weights(path)
@@ -93,7 +93,7 @@ class OnnxRuntime:
 class OnnxSequences:
     """Sequences with the keys and values (K, N, H, C, W / H) of every layer, in K blocks of C tokens.
 
-    There is room for all tokens from the beginning; the system provides memory as blocks come into use.
+    There is room for all tokens from the start; the operating system provides memory as blocks come into use.
     """
 
     def __init__(
@@ -109,7 +109,7 @@ class OnnxSequences:
         self.memory = memory
         self.masks = masks
         self.position = 0
-        self.block = BLOCK if block is None else block  # 0: nothing is kept
+        self.block = BLOCK if block is None else block  # 0: no cache
         rows, width = len(memory["key.0"]) * samples, settings.width // settings.heads
         blocks = -(-settings.max_length // self.block) if self.block else 1
         shape = (blocks, rows, settings.heads, self.block, width)
@@ -117,11 +117,11 @@ class OnnxSequences:
         self.values = [np.zeros(shape, np.float32) for _ in range(settings.decoder_layers)]
 
     def step(self, tokens: Ids) -> NDArray[np.float32]:
-        """Logits (N, T, V) after T more tokens (N, T), which must not reach beyond a block."""
+        """Logits (N, T, V) after T more tokens (N, T), which must not cross the end of a block."""
         length = tokens.shape[1]
         full, place = divmod(self.position, self.block) if self.block else (0, 0)
         room = (full + 1) * self.block
-        # A token sees what is in the cache, and of the new ones those up to itself.
+        # A token sees what is in the cache, and the new tokens up to itself.
         mask = np.zeros((length, room + length), np.float32)
         mask[:, self.position : room] = -np.inf
         mask[:, room:] = np.triu(np.full((length, length), -np.inf), 1)
@@ -155,9 +155,9 @@ class OnnxSequences:
 
 
 def _kept(cache: NDArray[np.float32], chosen: NDArray[np.bool_], blocks: int) -> NDArray[np.float32]:
-    """The chosen rows of a cache (K, N, ...) in the same memory; only so many blocks are in use."""
+    """The chosen rows of a cache (K, N, ...) in the same memory; only the first `blocks` are in use."""
     shape = (len(cache), int(chosen.sum()), *cache.shape[2:])
     result = cache.reshape(-1)[: math.prod(shape)].reshape(shape)
     for k in range(blocks):
-        result[k] = cache[k, chosen]  # lies before what is still to be read
+        result[k] = cache[k, chosen]  # this memory comes before what is still to be read
     return result

@@ -16,7 +16,7 @@ class NetworkSettings:
     heads: int = 6
     encoder_layers: int = 6
     decoder_layers: int = 8
-    # How a point is read: as numbers (waves of several frequencies), or as the paper's three tokens each.
+    # How points are read: as numbers (waves of several frequencies), or as the paper's three tokens each.
     embedder: Literal["waves", "tokens"] = "waves"
     waves: int = 10  # frequencies pi, 2 pi, 4 pi, ... of the embedder "waves"
     token_width: int = 64  # of the embedder "tokens"

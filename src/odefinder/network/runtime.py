@@ -1,4 +1,4 @@
-"""What decoding needs of a network: one small interface, with onnxruntime or torch behind it.
+"""What decoding needs from a network: one small interface, with onnxruntime or torch behind it.
 
 `onnx` (the core install) decodes with 8-bit integers on a processor; `torch` (the extra `train`) in full
 precision, also on a GPU, where it decodes many trajectories at once.
@@ -20,16 +20,16 @@ Ids = NDArray[np.int64]
 
 
 class Sequences(Protocol):
-    """Token sequences that are being written, from BOS on."""
+    """Token sequences that are being written, starting after BOS."""
 
     def draw(self, tokens: Ids, rows: Ids, uniform: Floats, temperature: float) -> tuple[Ids, Floats]:
         """Take the last tokens (N,) and draw the next: tokens (N,) and their log-probabilities (N,).
 
-        rows (N,): which of the masks applies to each; uniform (N,): in (0, 1], the source of chance.
+        rows (N,): which of the masks applies to each; uniform (N,): random numbers in (0, 1] that decide.
         """
 
     def keep(self, chosen: NDArray[np.bool_]) -> None:
-        """Go on with these of the samples (N,) of a single trajectory."""
+        """Continue only with the chosen samples (N,) of a single trajectory."""
 
 
 class Runtime(Protocol):
@@ -39,15 +39,15 @@ class Runtime(Protocol):
     together: int  # trajectories that are best decoded at once
 
     def encode(self, points: NDArray[Any], trajectory: NDArray[np.integer]) -> Any:
-        """The memory of points as the network reads them (B, P, ...) and their trajectory's index (B, P)."""
+        """The memory of points as the network reads them (B, P, ...) with trajectory indices (B, P)."""
 
     def begin(self, memory: Any, samples: int, masks: NDArray[np.bool_]) -> Sequences:
-        """Empty sequences, so many for each trajectory; masks (rows, V) of tokens that may come next."""
+        """Empty sequences, `samples` per trajectory; masks (rows, V) of tokens that may come next."""
 
     def logits(self, memory: Any, tokens: Ids) -> NDArray[np.float32]:
         """Logits (N, L, V) of what follows each of the tokens (N, L), all at once; the first is BOS.
 
-        Sequences are padded at their end with PAD, and what follows padding means nothing.
+        Sequences are padded at the end with PAD; logits after padding mean nothing.
         """
 
 

@@ -12,17 +12,17 @@ from torch import Tensor
 from odefinder.network.model import Cache, Network, longer_cache
 from odefinder.network.runtime import Floats, Ids, draw_tokens
 
-CACHE_START = 32  # positions that the cache has room for at first; it doubles when it is full
-TOGETHER_ON_GPU = 64  # on a processor many at once are slower, and take 20 GB
+CACHE_START = 32  # positions that the cache has room for at first; it doubles when full
+TOGETHER_ON_GPU = 64  # on a processor, many at once are slower and take 20 GB
 
 
 def best_device() -> str:
-    """A GPU where there is one."""
+    """A GPU if there is one."""
     return "cuda" if torch.cuda.is_available() else "cpu"
 
 
 class TorchRuntime:
-    """A network of torch, where it is or moved to a device."""
+    """A torch network, on its current device or moved to another."""
 
     def __init__(self, network: Network, device: str | None = None):
         self.network = network.to(device).eval() if device else network.eval()

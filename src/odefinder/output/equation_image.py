@@ -13,14 +13,14 @@ SIZES = (14.0, 12.5, 11.0, 9.5, 8.0)  # points
 MAX_LINES = 8
 DIGITS = 3
 GAP = 0.45  # between lines, in heights of letters
-_MARGIN = 0.96  # of the width that is used
-_POINTS = 72.0  # of an inch
+_MARGIN = 0.96  # share of the width that is used
+_POINTS = 72.0  # per inch
 
 
 class EquationImage(NamedTuple):
     """What to draw, and how much room it takes."""
 
-    lines: list[tuple[str, str]]  # left-hand side, and the rest from the equals sign on
+    lines: list[tuple[str, str]]  # left-hand side, and the rest starting with the equals sign
     heights: list[tuple[float, float]]  # of each line, below and above its base line, in points
     left: float  # the width of the widest left-hand side, in points
     right: float
@@ -73,7 +73,7 @@ def _total(lines: list[tuple[str, str]], size: float) -> float:
 
 
 def _formula(system: ODESystem, index: int) -> tuple[str, str]:
-    """One equation in the mathematics that Matplotlib knows."""
+    """One equation in Matplotlib's subset of LaTeX."""
     base, _, subscript = latex_name(system.variables[index]).partition("_{")
     dotted = rf"\dot{{{base}}}" if "mathrm" not in base else base
     prime = "" if "mathrm" not in base else "'"

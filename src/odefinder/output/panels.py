@@ -29,7 +29,7 @@ class Front(NamedTuple):
 
 
 class Simulated(NamedTuple):
-    """A system's trajectory beside one observed trajectory."""
+    """A system's trajectory for comparison with one observed trajectory."""
 
     times: Floats  # (n,), fine
     states: Floats  # (n, D), only as far as the solution was found
@@ -38,7 +38,7 @@ class Simulated(NamedTuple):
 
 
 def simulate(dataset: Dataset, system: ODESystem | None, starts: ArrayLike | None) -> list[Simulated]:
-    """The system's trajectory beside each observed one, as far as it goes."""
+    """The system's trajectory for each observed one, as far as it goes."""
     if system is None:
         return []
     if system.dimension != dataset.dimension:
@@ -49,13 +49,14 @@ def simulate(dataset: Dataset, system: ODESystem | None, starts: ArrayLike | Non
     first = dataset.first_values() if starts is None else np.atleast_2d(np.asarray(starts, np.float64))
     if first.shape != (len(dataset), dataset.dimension):
         raise DataError(
-            f"starts has shape {first.shape}; give ({len(dataset)}, {dataset.dimension}): a row a trajectory"
+            f"starts has shape {first.shape}; give ({len(dataset)}, {dataset.dimension}): "
+            "one row per trajectory"
         )
     runs = []
     for start, times in zip(first, dataset.times, strict=True):
         fine = np.union1d(np.linspace(times[0], times[-1], FINE_POINTS), times)
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", SimulationWarning)  # the figure says it
+            warnings.simplefilter("ignore", SimulationWarning)  # the figure shows it
             warnings.simplefilter("ignore", StiffnessWarning)
             states = system.simulate(start, fine)
         reached = max(1, int(np.isfinite(states).all(axis=1).sum()))
@@ -65,7 +66,7 @@ def simulate(dataset: Dataset, system: ODESystem | None, starts: ArrayLike | Non
 
 
 def draw_panels(figure: Any, dataset: Dataset, simulated: Sequence[Simulated]) -> None:
-    """One panel a variable over a common time axis."""
+    """One panel per variable over a common time axis."""
     shown = min(dataset.dimension, MAX_PANELS)
     panels = np.atleast_1d(figure.subplots(shown, 1, sharex=True))
     colour, opacity = _colours(dataset), _opacity(dataset)
@@ -94,12 +95,12 @@ def draw_panels(figure: Any, dataset: Dataset, simulated: Sequence[Simulated]) -
 
 
 def _opacity(dataset: Dataset) -> float:
-    """How opaque observed points are: very many must not hide the line."""
+    """How opaque observed points are: a great many of them must not hide the line."""
     return float(np.clip(200.0 / sum(map(len, dataset.times)), 0.05, 0.5))
 
 
 def _legend(axes: Any, trajectories: int) -> None:
-    """Dots and line in grey where colours mean trajectories."""
+    """Dots and line are grey where colours stand for trajectories."""
     from matplotlib.lines import Line2D
 
     dots = Line2D([], [], marker="o", linestyle="", color=GREY, markersize=3.6, alpha=0.6, markeredgewidth=0)
@@ -112,7 +113,7 @@ def _legend(axes: Any, trajectories: int) -> None:
 def _mark_stops(
     axes: Any, simulated: Sequence[Simulated], j: int, colour: Callable[[int, int], Any], say: bool
 ) -> None:
-    """A cross where a simulation ends before the data do, in words on the first panel."""
+    """A cross where a simulation ends before the data do, explained on the first panel."""
     stops = [(k, run) for k, run in enumerate(simulated) if run.stopped]
     for k, run in stops:
         low, high = axes.get_ylim()
@@ -150,7 +151,7 @@ def draw_portrait(
     simulated: Sequence[Simulated],
     pair: tuple[int, int],
 ) -> None:
-    """The plane of two variables, or for a single one its derivative."""
+    """The plane of two variables, or the derivative of a single one."""
     if dataset.dimension == 1:
         _draw_phase_line(axes, dataset, system)
         return
@@ -184,7 +185,7 @@ def _draw_flow(axes: Any, system: ODESystem) -> None:
     grid = np.stack(np.meshgrid(x, y), axis=-1)
     with np.errstate(all="ignore"):
         flow = system.derivative(grid.reshape(-1, 2)).reshape(grid.shape)
-        # Streamlines need the direction only; a common size keeps large values from overflowing.
+        # Streamlines need only the direction; a common size keeps large values from overflowing.
         sides = np.array([np.ptp(x), np.ptp(y)])
         length = np.linalg.norm(flow / sides, axis=-1, keepdims=True)
         flow = flow / np.where(length > 0.0, length, 1.0)
@@ -197,7 +198,7 @@ def _draw_flow(axes: Any, system: ODESystem) -> None:
 
 
 def _draw_phase_line(axes: Any, dataset: Dataset, system: ODESystem | None) -> None:
-    """x' over x: where it is above zero x grows, where it crosses it x can rest."""
+    """x' over x: x grows where the curve is above zero, and can rest where it crosses zero."""
     values = np.concatenate(dataset.states)[:, 0]
     set_limits(axes.set_xlim, values, [])
     axes.set(xlabel=label(dataset.titles[0]))
@@ -250,7 +251,7 @@ def draw_front(axes: Any, front: Front) -> None:
 
 
 def _colours(dataset: Dataset, one_is_ink: bool = False) -> Callable[[int, int], Any]:
-    """The colour of trajectory k and variable j: variables differ if there is one trajectory, else these."""
+    """The colour of trajectory k and variable j: by trajectory, or by variable if there is only one."""
     from matplotlib import colormaps
 
     if len(dataset) == 1:

@@ -29,9 +29,9 @@ __all__ = ["Front", "check_path", "phase_portrait", "plot_candidates", "plot_fit
 
 @styled
 def plot_fit(dataset: Dataset, system: ODESystem | None = None, starts: ArrayLike | None = None) -> Any:
-    """The data over time, one panel a variable, with the trajectories of the system.
+    """The data over time, one panel per variable, with the trajectories of the system.
 
-    `starts` are its initial values, (trajectories, D); without them, the first known values.
+    `starts` are its initial values, (trajectories, D); by default the first known values.
     """
     rows = min(dataset.dimension, MAX_PANELS)
     figure, body = _figure(0.6 + max(1.5 * rows, 2.4), system)
@@ -78,7 +78,7 @@ def summary_figure(
 
 
 def _figure(height: float, system: ODESystem | None, width: float = WIDTH) -> tuple[Any, Any]:
-    """A figure that is bound to no window, and its part below the equations."""
+    """A figure without a window, and its part below the equations."""
     from matplotlib.figure import Figure
     from matplotlib.layout_engine import ConstrainedLayoutEngine
 

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 @contextmanager
 def stage_line(shown: bool, budget: float) -> Iterator[Callable[[str], None]]:
-    """Gives a function that takes the name of each stage as it begins; the line vanishes at the end."""
+    """Yields a function to call with the name of each stage as it begins; the line vanishes at the end."""
     if not shown:
         yield lambda stage: None
         return

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from odefinder.data.names import split_unit
 from odefinder.errors import SettingsError
 
-# Okabe and Ito's palette, which the colour-blind can tell apart; black is kept for text.
+# Okabe and Ito's palette, which colour-blind readers can tell apart; black is kept for text.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 INK, GREY, FAINT = "#222222", "#767676", "#C8CED3"
 WIDTH = 9.0  # inches
@@ -30,7 +30,7 @@ R = TypeVar("R")
 
 
 def styled(draw: Callable[P, R]) -> Callable[P, R]:
-    """Draw in our style, and leave the user's as it is."""
+    """Draw in our style, and leave the user's style as it is."""
 
     @wraps(draw)
     def wrapped(*args: P.args, **options: P.kwargs) -> R:
@@ -44,7 +44,7 @@ def styled(draw: Callable[P, R]) -> Callable[P, R]:
 
 @styled
 def save(figure: Any, path: str | Path, dpi: int = 160) -> None:
-    """Write a figure; the ending of the path says how."""
+    """Write a figure, in the format that the ending of the path says."""
     path = check_path(path)
     try:
         figure.savefig(path, dpi=dpi, facecolor="white")
@@ -78,7 +78,7 @@ def set_limits(
 
 
 def label(title: str) -> str:
-    """A title for an axis: the unit of a long one on its own line, dollars as dollars."""
+    """A title for an axis: a long one has its unit on its own line, and dollar signs stay as they are."""
     name, unit = split_unit(title)
     shown = f"{name[:28]}\n({unit[:28]})" if unit and len(title) > 18 else title[:32]
     return shown.replace("$", r"\$")

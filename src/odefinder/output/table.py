@@ -10,14 +10,14 @@ import numpy as np
 from odefinder.data.dataset import Dataset
 from odefinder.inference.remarks import Explanation
 
-SHOWN = 6  # systems, unless all are asked for
+SHOWN = 6  # systems that are shown unless all are asked for
 WIDTH = 100  # of the notes
 MARK = ">>>>"
 HEADER = ("", "row", "complexity", "R2", "weight", "source", "system")
 
 
 def rows(explanations: Sequence[Explanation], chosen: int, limit: int | None = SHOWN) -> list[list[str]]:
-    """The cells under `HEADER`; a system has one line an equation.  The chosen row is always among them."""
+    """The cells under `HEADER`; a system has one line per equation.  The chosen row is always among them."""
     shown = list(range(len(explanations)))[:limit]
     if chosen not in shown:
         shown.append(chosen)
@@ -70,7 +70,7 @@ def _weight(weight: float) -> str:
 
 
 def _line(cells: Sequence[str], widths: Sequence[int]) -> str:
-    """Numbers to the right, words to the left."""
+    """Numbers are aligned to the right, words to the left."""
     padded = [
         cell.ljust(width) if j in (0, 5) else cell.rjust(width)
         for j, (cell, width) in enumerate(zip(cells, widths, strict=False))

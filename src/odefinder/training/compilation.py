@@ -1,4 +1,4 @@
-"""Layers compiled and whole steps recorded, for each shape of batch, before the first example is there."""
+"""Compile layers and record whole steps, for each batch shape, before the first example arrives."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Loss = Callable[..., Tensor]  # of the network's inputs and targets
 
 
 def compile_layers(network: Network) -> None:
-    """Compile one function for all encoder layers and one for all decoder layers, static shapes."""
+    """Compile one function for all encoder layers and one for all decoder layers, with static shapes."""
     torch._dynamo.config.recompile_limit = 64
     for kind in (EncoderLayer, DecoderLayer, WaveEmbedder):
         function = torch.compile(kind.forward, dynamic=False)
@@ -29,7 +29,7 @@ def compile_layers(network: Network) -> None:
 
 
 def can_be_recorded(network: Network) -> bool:
-    """Whether its gradients need no answer from the GPU: those of a large embedding do."""
+    """Whether the host need not wait for the GPU to compute gradients: for a large embedding it must."""
     return isinstance(network.embedder, WaveEmbedder)
 
 
@@ -48,12 +48,12 @@ class Recording:
     """
 
     def __init__(self, loss: Loss, network: Network, inputs: tuple[Tensor, ...], pool: Any):
-        """inputs: of the shape in question, on the device; pool: memory shared with other recordings."""
+        """inputs: tensors of this shape on the device; pool: memory shared with other recordings."""
         self._inputs = inputs
         gradients = [parameter.grad for parameter in network.parameters() if parameter.grad is not None]
         side = torch.cuda.Stream()
         side.wait_stream(torch.cuda.current_stream())
-        with torch.cuda.stream(side):  # compiles; must have happened before anything is recorded
+        with torch.cuda.stream(side):  # compiles, which must happen before anything is recorded
             torch.autograd.backward(loss(*inputs))
         torch.cuda.current_stream().wait_stream(side)
         self._graph = torch.cuda.CUDAGraph()
@@ -64,7 +64,7 @@ class Recording:
         self._loss = self._loss.detach()
 
     def replay(self, inputs: tuple[Tensor, ...]) -> Tensor:
-        """The loss of this batch, of pinned tensors on the host; the gradients are the network's then."""
+        """The loss of this batch of pinned host tensors; afterwards the network holds the gradients."""
         for kept, new in zip(self._inputs, inputs, strict=True):
             kept.copy_(new, non_blocking=True)
         self._graph.replay()
@@ -72,7 +72,7 @@ class Recording:
 
 
 def empty_batch(rows: int, points: int, length: int) -> Batch:
-    """A batch of this shape with nothing in it, on which the layers can be compiled."""
+    """A batch of this shape with nothing in it, for compiling the layers."""
     return Batch(
         np.zeros((rows, points, 1 + MAX_DIMENSION), np.float32),
         np.zeros((rows, points), np.int8),

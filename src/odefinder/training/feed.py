@@ -15,11 +15,11 @@ from typing import Any
 
 from odefinder.prior.batches import Batch, BatchStream, StreamState
 
-CHECK_EVERY = 1.0  # seconds between looks whether the other side is still there
+CHECK_EVERY = 1.0  # seconds between checks that the other side is still there
 
 
 class Feed(Iterator[Batch]):
-    """A `BatchStream` in another process; `state` goes with the last batch taken."""
+    """A `BatchStream` in another process; `state` is that of the last batch taken."""
 
     def __init__(self, *, ahead: int = 8, state: StreamState | None = None, **stream: Any):
         context = multiprocessing.get_context("spawn")
@@ -38,7 +38,7 @@ class Feed(Iterator[Batch]):
                     continue
                 raise RuntimeError(
                     f"the process that draws examples died (exit code {self._process.exitcode}), perhaps for "
-                    "lack of memory; go on with --resume"
+                    "lack of memory; continue with --resume"
                 ) from None
             if isinstance(entry, BaseException):
                 raise entry
@@ -61,7 +61,7 @@ class Feed(Iterator[Batch]):
 
 
 def _produce(batches: multiprocessing.Queue, parent: int, stream: dict[str, Any]) -> None:
-    """Draw until the parent ends this process, or is gone."""
+    """Draw until the parent ends this process or is gone."""
     import signal
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches both; the parent decides
@@ -76,7 +76,7 @@ def _produce(batches: multiprocessing.Queue, parent: int, stream: dict[str, Any]
 
 
 def _put(batches: multiprocessing.Queue, entry: Any, parent: int) -> bool:
-    """Hand over when there is room; False if nobody is left to take it (after a kill -9)."""
+    """Hand over an entry when there is room; False if nobody is left to take it (after a kill -9)."""
     while os.getppid() == parent:
         try:
             batches.put(entry, timeout=CHECK_EVERY)

@@ -1,9 +1,9 @@
-"""The training loop: draw, learn, save, and go on where it stopped.
+"""The training loop: draw, learn, save, and continue where it stopped.
 
     odefinder train --preset default --minutes 25 --out runs/default --resume
 
-The schedule is a share of the plan: the learning rate depends on the minutes trained so far (over all
-slices) relative to the planned minutes.  A longer plan given at a resume raises the rate again.
+The learning rate depends on how much of the plan is done: the minutes trained so far (over all slices)
+relative to the planned minutes.  Resuming with a longer plan raises the rate again.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ from odefinder.training.settings import TrainingSettings
 POLITE = (signal.SIGINT, signal.SIGTERM)  # after the first, the run ends with its checkpoint saved
 SAVE_EVERY = 150.0  # seconds: what a kill -9 may cost
 LOG_EVERY = 5.0  # seconds
-CPU_TOKENS = 4_000  # worked off at once on a CPU, about 2.5 GB with the default network
+CPU_TOKENS = 4_000  # processed at once on a CPU: about 2.5 GB with the default network
 # What a resume may change; everything else would make it another run.
 MAY_CHANGE = {"threads", "compile", "learning_rate", "warmup", "decay", "clip"}
 
@@ -64,7 +64,7 @@ class Run:
         device: str | None = None,
         weights: Path | None = None,
     ):
-        """weights: a file whose weights a new run begins with, in place of random ones."""
+        """weights: a file with weights from which a new run starts instead of random ones."""
         if folder.exists() and not folder.is_dir():
             raise SettingsError(f"{folder} is a file; give --out a folder for the run")
         if resume and weights is not None:
@@ -113,7 +113,7 @@ class Run:
     def _check_same(self, head: dict[str, Any]) -> None:
         if head.get("kind") != "checkpoint":
             raise CheckpointError(
-                f"{self.path} holds weights but no run that could go on; choose another --out"
+                f"{self.path} holds weights but no run that could continue; choose another --out"
             )
         before, now = head["training"], json.loads(json.dumps(asdict(self.settings)))
         changed = {name for name in now if before.get(name) != now[name]} - MAY_CHANGE
@@ -127,7 +127,7 @@ class Run:
             )
 
     def _go_on(self, head: dict[str, Any]) -> None:
-        """Take over the counters and where the data stand."""
+        """Take over the counters and the position in the data."""
         try:
             self.progress = Progress(**head["progress"])
             states = [StreamState.from_dict(entry) for entry in head["streams"]]
@@ -139,12 +139,12 @@ class Run:
         count = self.processes.count
         if len(states) == count:
             self.stream_state = states[self.processes.rank]
-        else:  # other processes than before: go on behind everything that was drawn
+        else:  # a different number of processes: continue after everything that was drawn
             furthest = max(state.next_chunk for state in states)
             self.stream_state = StreamState(-(-furthest * len(states) // count))
 
     def save(self) -> None:
-        """Write the checkpoint: weights, optimiser, counters, and where the data stand."""
+        """Write the checkpoint: weights, optimiser, counters, and the position in the data."""
         self._streams = self.processes.gathered(self.stream_state.to_dict())
         if not self.processes.first:
             return
@@ -154,9 +154,9 @@ class Run:
         checkpoint.write(self.path, tensors, self._header())
 
     def save_portable(self, path: Path) -> None:
-        """Write what `save` wrote last for another machine: a sixth of the size, half precision, no momenta.
+        """Write the last saved state for another machine: half precision, no momenta, a sixth of the size.
 
-        A run goes on from it as from any other, if not to the bit: copy it to the run's folder.
+        Copy it to a run's folder to continue from it; the result is not the same to the bit.
         """
         tensors = {f"model.{k}": v.half() for k, v in self.network.state_dict().items()}
         for k, v in self.optimizer.state().items():
@@ -182,7 +182,7 @@ class Run:
         return network.to(self.device).eval()
 
     def save_snapshot(self) -> None:
-        """Keep the averaged weights of this moment as a small file, to be validated later."""
+        """Keep the current averaged weights as a small file, to be validated later."""
         path = self.folder / "snapshots" / f"{self.progress.examples:012d}.safetensors"
         checkpoint.save_weights(
             path, self.plain_network(), progress=asdict(self.progress), training=asdict(self.settings)
@@ -197,16 +197,16 @@ class Run:
         snapshots: float | None = None,
         report: Callable[[Report], None] = lambda _: None,
     ) -> None:
-        """Train for so many minutes or steps more; the plan is the total in the same unit.
+        """Train for this many more minutes or steps; the plan is the total in the same unit.
 
-        snapshots: minutes between small files with the weights of the moment.  Compilation does not count.
+        snapshots: minutes between small files with the current weights.  Compilation time does not count.
         """
         if (minutes is None) == (steps is None):
             raise SettingsError("give either minutes or steps")
         if not (minutes if minutes is not None else steps or 0) > 0:
             raise SettingsError("minutes and steps are the training still to be done: more than 0")
         if snapshots is not None and not snapshots > 0:
-            raise SettingsError("snapshots are so many minutes apart: more than 0")
+            raise SettingsError("snapshots is the number of minutes between snapshots: more than 0")
         settings, first = self.settings, self.progress
 
         def used(progress: Progress) -> float:
@@ -216,7 +216,7 @@ class Run:
         total = plan if plan is not None else used(first) + budget
         if not total > used(first):
             raise SettingsError(
-                f"the plan of {total:g} is used up: {used(first):g} are done already, and beyond the plan "
+                f"the plan of {total:g} is used up: {used(first):g} are already done, and beyond the plan "
                 "the learning rate is 0; give a longer plan"
             )
         self.folder.mkdir(parents=True, exist_ok=True)
@@ -225,7 +225,7 @@ class Run:
         log_path = self.folder / "log.jsonl" if self.processes.first else Path(os.devnull)
         with self._stream() as stream, log_path.open("a") as log, Interrupt(*POLITE) as interrupt:
             self._prepare_shapes()  # while the first examples are drawn
-            batches = chain([next(stream)], stream)  # the clock starts when the first is there
+            batches = chain([next(stream)], stream)  # the clock starts when the first has arrived
             meter, start = Meter(self.device), time.perf_counter()
             logged = saved = kept = 0.0  # seconds since the start
             while True:
@@ -264,7 +264,7 @@ class Run:
                     break
 
     def _prepare_shapes(self) -> None:
-        """Compile every shape of batch and record it if possible: minutes that are not on the clock."""
+        """Compile every batch shape and record it if possible: minutes that do not count."""
         if not self.compiled or self._recordings:
             return
         pool = prepare_gradients(self.network) if can_be_recorded(self.network) else None
@@ -278,7 +278,7 @@ class Run:
                     self._recordings[points, length] = Recording(self._loss, self.network, inputs, pool)
 
     def _check_finite(self, news: Report) -> None:
-        """Stop before weights that are lost replace the last good checkpoint."""
+        """Stop before ruined weights replace the last good checkpoint."""
         if not math.isfinite(news.loss):
             raise SettingsError(
                 f"the loss is no longer finite at step {news.progress.step}, with a learning rate of "
@@ -312,7 +312,7 @@ class Run:
         return loss
 
     def _learn(self, batch: Batch) -> Tensor:
-        """Loss and gradients.  On a CPU the batch is worked off in parts, for the sake of memory."""
+        """Loss and gradients.  On a CPU the batch is processed in parts to save memory."""
         self.network.zero_grad(set_to_none=True)
         rows = len(batch)
         if self.device.type == "cpu":
@@ -340,18 +340,18 @@ class Run:
 
 
 def _begun(weights: Path, settings: TrainingSettings) -> Network:
-    """The network of a file, if it is the one that the settings name."""
+    """The network of a file if it is the one that the settings name."""
     network = checkpoint.load_network(weights)
     if network.settings != network_preset(settings.network):
         raise SettingsError(
-            f"{weights} holds another network than the preset {settings.network!r} describes; choose the "
+            f"{weights} does not hold the network of the preset {settings.network!r}; choose the "
             "preset that it was trained with"
         )
     return network
 
 
 def chosen_device(name: str | None, number: int = 0) -> torch.device:
-    """The device of this name, tried out; without a name the GPU of this number, if there is any."""
+    """The device of this name, tested; without a name, the GPU of this number if there is one."""
     if name is None:
         name = f"cuda:{number}" if torch.cuda.is_available() else "cpu"
     try:

@@ -1,6 +1,6 @@
 """Muon for the matrices inside the layers, AdamW for everything else.
 
-Muon (Jordan et al. 2024) replaces the momentum of a matrix by the nearest orthogonal one, found by a few
+Muon (Jordan et al. 2024) replaces the momentum of a matrix by the nearest orthogonal matrix, found by a few
 Newton-Schulz steps; with the factor 0.2 sqrt(max(rows, columns)) (Liu et al. 2025) its updates are as
 large as AdamW's, so one learning rate serves both.  Matrices of one shape are updated in one batch.
 """
@@ -37,14 +37,14 @@ class Muon(torch.optim.Optimizer):
 
     @torch.no_grad()
     def step(self, closure: Callable[[], float] | None = None) -> Any:
-        """One update from the gradients as they stand; a closure, as some optimisers take, is not called."""
+        """One update from the current gradients; a closure, which some optimisers take, is not called."""
         for group in self.param_groups:
             parameters = [parameter for parameter in group["params"] if parameter.grad is not None]
             if not parameters:
                 continue
             gradients = [cast(Tensor, parameter.grad) for parameter in parameters]
             buffers = [self._momentum(parameter) for parameter in parameters]
-            # All at once, not one by one: the processor that starts the work is easily the limit.
+            # All at once, not one by one: the processor that starts the work is easily the bottleneck.
             torch._foreach_lerp_(buffers, gradients, 1.0 - group["momentum"])
             nesterov = torch._foreach_lerp(gradients, buffers, group["momentum"])
             by_shape: dict[torch.Size, list[int]] = defaultdict(list)

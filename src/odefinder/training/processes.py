@@ -32,7 +32,7 @@ class Processes:
         return self.rank == 0
 
     def join(self, device: torch.device) -> None:
-        """Meet the others."""
+        """Join the other processes."""
         if self.count > 1 and not distributed.is_initialized():
             distributed.init_process_group("cpu:gloo,cuda:nccl" if device.type == "cuda" else "gloo")
 

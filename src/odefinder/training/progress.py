@@ -1,4 +1,4 @@
-"""How far a run is: its counters, its reports, and what is measured between two of them."""
+"""How far a run is: its counters, its reports, and what is measured between two reports."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ class Report:
     loss: float
     rate: float
     examples_per_second: float
-    waiting: float  # share of the time in which the device had nothing to do, for lack of data
+    waiting: float  # share of the time in which the device waited for data
 
 
 class Meter:
     """Averages since the last report.
 
     On a GPU, whose work lags behind the loop, the time between the end of a step and the beginning of the
-    next counts as waiting; on a CPU the time until a batch is there.
+    next counts as waiting; on a CPU, the time until a batch arrives.
     """
 
     def __init__(self, device: torch.device) -> None:
@@ -68,7 +68,7 @@ class Meter:
             self._ended = _mark()
 
     def report(self, progress: Progress, share: float, rate: float) -> Report:
-        """The averages, which begin anew."""
+        """The averages, which then start again."""
         loss = torch.stack(self._losses).mean().item()  # waits for the device
         seconds = time.perf_counter() - self._since
         if self._on_gpu:

@@ -1,4 +1,4 @@
-"""What is shown and kept of a run while it goes on: a progress line and TensorBoard scalars."""
+"""What is shown and kept while a run goes on: a progress line and TensorBoard scalars."""
 
 from __future__ import annotations
 

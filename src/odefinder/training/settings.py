@@ -11,8 +11,8 @@ from odefinder.errors import SettingsError
 class TrainingSettings:
     """A run; the defaults are the shipped choice.
 
-    Shapes are few, so that each is compiled once: every batch has one of `points` observed points and
-    targets padded to one of `lengths`; its size keeps the number of tokens near `batch_tokens`.
+    There are few batch shapes, so that each is compiled once: every batch has one of `points` observed points
+    and targets padded to one of `lengths`; its size keeps the number of tokens near `batch_tokens`.
     """
 
     network: str = "default"
@@ -20,8 +20,8 @@ class TrainingSettings:
     seed: int = 1
     points: tuple[int, ...] = (12, 32, 75, 150)
     lengths: tuple[int, ...] = (32, 64, 112, 200)
-    batch_tokens: int = 120_000  # points + target tokens of a batch
-    reserve: int = 6  # batches of every shape among which examples are shuffled
+    batch_tokens: int = 120_000  # points + target tokens per batch
+    reserve: int = 6  # batches per shape among which examples are shuffled
     learning_rate: float = 1e-3
     muon: bool = True
     warmup: float = 0.02  # share of the plan
@@ -40,7 +40,7 @@ class TrainingSettings:
             raise SettingsError("warmup and decay are shares of the plan, from 0 to 1")
 
     def batch_size(self, points: int, length: int) -> int:
-        """Examples of a batch of this shape, a multiple of 8."""
+        """Examples per batch of this shape, a multiple of 8."""
         return max(8, self.batch_tokens // (points + length) // 8 * 8)
 
 

@@ -33,10 +33,10 @@ def draw_figures(
     method: str | None = None,
     set_file: str | None = None,
 ) -> list[Path]:
-    """Draw what the results of a folder allow; the files.
+    """Draw what the results of a folder allow; returns the files.
 
     out: where they go (default: the folder's "figures").  method: whose predictions are drawn (default: the
-    best of ours, else the best).  set_file: the systems of the run, if they are a JSON file.
+    best of our variants, else the best).  set_file: the systems of the run if they are a JSON file.
     """
     if ending not in FORMATS:
         raise SettingsError(f"figures are written as {', '.join(FORMATS)}, not {ending!r}")
@@ -78,7 +78,7 @@ def draw_figures(
 
 
 def true_systems(run: dict[str, Any], set_file: str | None) -> list[TrueSystem]:
-    """The systems of a run; none, with a warning, where they are not to be had."""
+    """The systems of a run; none, with a warning, if they are not available."""
     name = run["set"] if set_file is None else set_file
     if set_title(name) != run["set"]:
         raise SettingsError(f"the run was on the set {run['set']!r}, not on {name!r} (--set)")

@@ -1,7 +1,7 @@
 """The methods of a figure: their rank, and how each is drawn, the same in all figures.
 
-Ours share one colour and differ in their dashes; a baseline's colour and marker follow from its place in the
-list of methods, so that they do not change with what else was run.
+Our variants share one colour and differ in their dashes; a baseline's colour and marker follow from its place
+in the list of methods, so that they do not depend on what else was run.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ MEASURES = ("reconstruction", "generalization")
 OURS, ORACLE = "odefinder", "oracle"
 OUR_COLOUR = COLOURS[1]
 OTHER_COLOURS = (COLOURS[0], COLOURS[2], COLOURS[3], GREY, COLOURS[5])
-MARKERS = ("o", "s", "^", "D", "v", "P", "X")  # as many as have no common divisor with the colours
+MARKERS = ("o", "s", "^", "D", "v", "P", "X")  # their number and that of the colours have no common divisor
 OUR_STYLES: dict[str, tuple[Any, str]] = {  # dashes and marker
     "odefinder": ("-", "o"),
     "odefinder-network": ((0, (6, 1, 1, 1)), "D"),
@@ -38,9 +38,9 @@ class Contestant:
 
     name: str
     title: str
-    accuracy: float  # in %, of reconstruction and generalization, the mean over its cells
+    accuracy: float  # in %: the mean of reconstruction and generalization over its cells
     fits: int
-    asked: int  # fits that any method has
+    asked: int  # how many different fits there are over all methods
     colour: str
     line: dict[str, Any]  # for `axes.plot`
 
@@ -49,7 +49,7 @@ class Contestant:
         return self.name.startswith(OURS)
 
     def label(self, short: bool = False) -> str:
-        """The title, and how many fits it lacks to be compared with the others; short: on two lines."""
+        """The title, and how many of the fits it has if some are missing; short: on two lines."""
         if self.fits == self.asked:
             return self.title
         return f"{self.title}{chr(10) if short else ' '}({self.fits} of {self.asked} fits)"
@@ -67,7 +67,7 @@ def contestants(results: Sequence[Result]) -> list[Contestant]:
 
 
 def share(results: Sequence[Result], measure: str) -> float:
-    """% of fits with a good R2; one that failed has none."""
+    """% of fits with a good R2; a failed fit has none."""
     values = [getattr(result, measure) for result in results]
     return 100.0 * float(np.mean([value is not None and value > GOOD for value in values]))
 

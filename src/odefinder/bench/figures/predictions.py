@@ -1,4 +1,4 @@
-"""Predictions: what one method found in one cell, over the points that it saw, a panel a trajectory."""
+"""Predictions: what one method found in one cell, over the points that it saw, one panel per trajectory."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from odefinder.errors import SettingsError
 from odefinder.output.style import COLOURS, GREY, set_limits, styled
 from odefinder.system import ODESystem
 
-COLUMNS, PANELS = 7, 63  # of a page: all of ODEBench from one initial value
+COLUMNS, PANELS = 7, 63  # per page: all of ODEBench from one initial value
 GOOD_COLOUR, BAD_COLOUR = COLOURS[0], COLOURS[1]
 
 
@@ -94,7 +94,7 @@ def _panel(axes: Any, task: Task, result: Result) -> None:
 
 
 def _trajectory(task: Task, result: Result) -> np.ndarray:
-    """States as far as the system found can be integrated; no rows where there is none."""
+    """States as far as the system found can be integrated; no rows if there is no system."""
     if not result.equations:
         return np.empty((0, len(task.variables)))
     program = ODESystem.from_text(result.equations, task.variables).program

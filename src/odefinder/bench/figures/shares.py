@@ -1,7 +1,7 @@
 """Figures of shares: how many fits are good, by noise, by dimension, by what makes a task hard.
 
-All have a row a question, with reconstruction at the left and generalization at the right.  Methods are lines
-with a common legend, or bars where there is but one value to draw over.
+All have one row per question, with reconstruction on the left and generalization on the right.  Methods are
+lines with a common legend, or bars if there is only one value on the horizontal axis.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ Cell = tuple[float, float]  # sigma, rho
 
 @dataclass(frozen=True)
 class Row:
-    """One question: the fits of each place of the horizontal axis."""
+    """One question: the fits at each place of the horizontal axis."""
 
     title: str
     axis: str
@@ -52,7 +52,7 @@ class Row:
 
 
 def accuracy(results: Sequence[Result], ranked: Sequence[Contestant]) -> Any:
-    """Shares of good fits by noise, a row for each share of dropped points."""
+    """Shares of good fits by noise, one row for each share of dropped points."""
     rhos = sorted({result.rho for result in results})
     if len(rhos) > MOST_RHOS:
         rhos = [rhos[0], rhos[len(rhos) // 2], rhos[-1]]
@@ -68,7 +68,7 @@ def accuracy(results: Sequence[Result], ranked: Sequence[Contestant]) -> Any:
 def by_dimension(results: Sequence[Result], ranked: Sequence[Contestant]) -> Any:
     """Shares by dimension, in the cleanest and the noisiest cell."""
     dimensions = {result.dimension for result in results}
-    which = f", dimension {dimensions.pop()}" if len(dimensions) == 1 else ""  # bars have no axis to say it
+    which = f", dimension {dimensions.pop()}" if len(dimensions) == 1 else ""  # bars have no axis to show it
     rows = [_by_dimension(_in(results, cell), _cell_title(cell) + which) for cell in ends(results)]
     return draw_rows(rows, ranked)
 
@@ -109,7 +109,7 @@ def ends(results: Sequence[Result]) -> list[Cell]:
 def _samples(
     results: Sequence[Result], ranked: Sequence[Contestant], settings: Mapping[str, Mapping[str, Any]]
 ) -> list[Row]:
-    """By the number of samples that the network draws, if there are variants with other numbers."""
+    """By the number of samples that the network draws, if variants with other numbers were run."""
     family = "odefinder-decode"
     drawn = {name: int(how.get("samples", 0)) for name, how in settings.items() if name.startswith(family)}
     fits = [(drawn[result.method], result) for result in results if result.method in drawn]
@@ -130,7 +130,7 @@ def _by_dimension(results: Sequence[Result], title: str) -> Row:
 
 
 def _binned(axis: str, results: Sequence[Result], numbers: Sequence[int], bins: int = 6) -> Row:
-    """A place for every range of numbers; ranges hold about as many fits each."""
+    """A place for every range of numbers; all ranges hold about equally many fits."""
     values = np.asarray(numbers)
     edges = np.unique(np.quantile(values, np.linspace(0.0, 1.0, bins + 1)).astype(int))
     lows = edges[:-1] if len(edges) > 1 else edges
@@ -144,7 +144,7 @@ def _binned(axis: str, results: Sequence[Result], numbers: Sequence[int], bins: 
 
 
 def _with_counts(fits: Sequence[tuple[float, Result]], ticks: Mapping[float, str]) -> dict[float, str]:
-    """Labels that say how many fits a method has at a place: a share of four is not to be trusted."""
+    """Labels that say how many fits a method has at a place: a share of only four is not to be trusted."""
     counts = Counter((place, result.method) for place, result in fits)
     most = {place: max(n for (where, _), n in counts.items() if where == place) for place in ticks}
     return {place: f"{label}\n({most[place]})" for place, label in ticks.items()}
@@ -172,7 +172,7 @@ def draw_rows(rows: Sequence[Row], ranked: Sequence[Contestant]) -> Any:
 
     bars = all(len(row.places) == 1 for row in rows)
     each = 0.8 + 0.2 * len(ranked) if bars else 2.5
-    written = sum(1 + one.label(short=True).count("\n") for one in ranked)  # lines of the legend
+    written = sum(1 + one.label(short=True).count("\n") for one in ranked)  # lines in the legend
     height = max(each * len(rows) + 0.2, 0.0 if bars else 0.8 + 0.18 * written)
     figure = Figure(figsize=(WIDTH, height), layout="constrained")
     grid = figure.subplots(len(rows), len(MEASURES), squeeze=False, sharey=True)

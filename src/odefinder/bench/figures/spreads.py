@@ -29,7 +29,7 @@ def cost(results: Sequence[Result], ranked: Sequence[Contestant], systems: Seque
     seen = {result.system for result in results}
     truths = [system.program.complexity for system in systems if system.id in seen]
     left.set_xlabel("complexity: operators, variables and constants")
-    right.set_xlabel("CPU seconds a fit")
+    right.set_xlabel("CPU seconds per fit")
     if truths:
         middle = float(np.median(truths))
         left.axvline(middle, color=INK, linewidth=1.0, linestyle=(0, (4, 2)), zorder=0)
@@ -45,7 +45,7 @@ def cost(results: Sequence[Result], ranked: Sequence[Contestant], systems: Seque
 
 @styled
 def r2(results: Sequence[Result], ranked: Sequence[Contestant]) -> Any:
-    """Histograms of R2, a panel a method; what is below 0 or failed is in one bin at the left."""
+    """Histograms of R2, one panel per method; fits below 0 or failed are in one bin on the left."""
     from matplotlib.figure import Figure
     from matplotlib.lines import Line2D
     from matplotlib.patches import Patch
@@ -72,7 +72,7 @@ def r2(results: Sequence[Result], ranked: Sequence[Contestant]) -> Any:
 
 
 def _values(results: Sequence[Result], one: Contestant, name: str) -> list[float]:
-    """What a logarithmic axis can show."""
+    """The values that a logarithmic axis can show."""
     values = [getattr(result, name) for result in results if result.method == one.name]
     return [float(value) for value in values if value is not None and value > 0.0]
 

@@ -1,4 +1,4 @@
-"""The values of an expression of genes at all points at once: one pass, every gene a loop over the points.
+"""The values of an expression of genes at all points at once: one pass, with a loop over points per gene.
 
 A run evaluates each expression once, so translating it would not pay; the loops over points become vector
 instructions.
@@ -25,7 +25,7 @@ class Work(NamedTuple):
     """The arrays in which expressions are evaluated, allocated once by `make_work`."""
 
     rows: Floats  # (1 + genes, 2, points): two places for each level of the stack
-    level: Ints  # (genes,): where the value of each level is: variable d as -1 - d, else its place 0 or 1
+    level: Ints  # (genes,): where the value of each level is: -1 - d for variable d, else the place 0 or 1
     ops: Ops  # (genes,): room for an expressed genome
     values: Values  # (genes,)
     result: Floats  # (points,)
@@ -34,7 +34,7 @@ class Work(NamedTuple):
 
 @compiled
 def make_work(genes: int, points: int) -> Work:
-    """Room for expressions of so many genes at so many points."""
+    """Room for expressions of this many genes at this many points."""
     return Work(
         np.empty((genes, 2, points)),
         np.empty(genes, np.int64),
@@ -88,8 +88,8 @@ def _apply(op: int, a: Floats, out: Floats, scratch: Floats) -> None:
 def evaluate_genes(ops: Ops, values: Values, n: int, x: Floats, work: Work) -> None:
     """work.result = the values of a complete expression of n genes at points x (D, points).
 
-    It never raises: what is not defined is NaN or infinite.  A result is never written where an operand
-    stands, so that the loops are vectorised.
+    It never raises: undefined values are NaN or infinite.  A result is never written over an operand, so that
+    the loops are vectorised.
     """
     points = x.shape[1]
     rows, level = work.rows, work.level

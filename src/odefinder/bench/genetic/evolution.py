@@ -1,19 +1,19 @@
 """One run of genetic programming for one target: AFP, FE-AFP, EHC or EPLEX.
 
-    afp     age-fitness Pareto optimisation (Schmidt and Lipson 2011): random parents, one random newcomer a
+    afp     age-fitness Pareto optimisation (Schmidt and Lipson 2011): random parents, one random newcomer per
             generation, survival by tournaments in age and error
     fe-afp  AFP whose errors are estimated on a few points by co-evolved predictors (2008)
     ehc     AFP with epigenetic hill climbing (La Cava 2016): genes are switched on and off, and a change is
             kept if the error falls, or stays while the expression gets shorter
     eplex   epsilon-lexicase selection of parents (La Cava 2016), the fittest one kept
 
-In all of them every member takes one step of hill climbing on its constants a generation.  Sizes, rates and
+In all of them every member takes one step of hill climbing on its constants per generation.  Sizes, rates and
 counts are the defaults of the package `ellyn` and of its use in SRBench, which the paper took over: at most
 64 genes, 20 at first, crossover 0.8 and mutation 0.2, constants drawn from [-1, 1], half of the genes on at
 first, three epigenetic steps that switch a gene with probability 0.1, 100 predictors of 10 points, 10
-trainers renewed every 10 generations, a mean squared error.  Ours are: subtrees instead of alternating
+trainers renewed every 10 generations, a mean squared error.  Our own choices: subtrees instead of alternating
 crossover, the mixture of mutations, steps of constants of random size, division that is not protected, at
-most 30 cases a selection, the end of a run when the error is negligible, and an archive with the best
+most 30 cases per selection, the end of a run when the error is negligible, and an archive with the best
 expression of every length.
 """
 
@@ -58,7 +58,7 @@ class Evolution:
     waves: bool = False  # sin and cos among the operators
 
     def shortened(self, share: float) -> Evolution:
-        """The same run with a share of the generations, one at least."""
+        """The same run with a share of the generations, but at least one."""
         return replace(self, generations=max(1, round(share * self.generations)))
 
 
@@ -70,7 +70,7 @@ class Member(NamedTuple):
 
 
 def evolve(x: Floats, y: Floats, how: Evolution, seed: int = 0) -> list[Member]:
-    """The front of expressions f with y = f(x), shortest first and each better than those before.
+    """The front of expressions f with y = f(x), shortest first, each better than those before it.
 
     x (points, D), y (points,).  Empty if no expression is finite at all points, or if the data are not.
     """
@@ -133,7 +133,7 @@ class Run:
             self._measure(0, count)
 
     def finish(self) -> None:
-        """Where errors are estimates, the exact ones of the last generation."""
+        """Compute the exact errors of the last generation if errors were estimates."""
         if self.estimator is not None:
             measure_all(self.members, 0, self.how.population, self.x, self.y, True, self.work, self.archive)
 
@@ -148,7 +148,7 @@ class Run:
         return front
 
     def _points(self) -> tuple[Floats, Floats, bool]:
-        """Where errors are measured, and whether these are all points."""
+        """The points where errors are measured, and whether these are all points."""
         if self.estimator is None:
             return self.x, self.y, True
         return self.estimator.x, self.estimator.y, False

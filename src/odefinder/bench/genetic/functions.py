@@ -1,6 +1,6 @@
 """exp, log, sin and cos of whole arrays, in loops that become vector instructions.
 
-The library's functions take one number at a time, and took two thirds of the time of a run.  These are the
+The library's functions take one number at a time, and took two thirds of the time of a run.  Here we use the
 textbook reductions to a short interval and a series there; they agree with the library to a few units in
 the last place.  Waves with arguments above a hundred thousand are left to the library.
 """

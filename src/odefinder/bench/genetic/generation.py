@@ -16,7 +16,7 @@ from odefinder.expressions.program import Ops
 from odefinder.numerics.randomness import Stream, chance, integer
 
 FEWEST_GENES, FIRST_GENES = 3, 20  # of a random genome
-ACTIVE_AT_FIRST, SWITCHED = 0.5, 0.1  # probabilities of a gene, where genes can be switched off
+ACTIVE_AT_FIRST, SWITCHED = 0.5, 0.1  # probabilities per gene, if genes can be switched off
 CROSSOVER = 0.8  # the other children are mutants
 MUTANT = -1  # in place of a father
 
@@ -26,7 +26,7 @@ def newcomers(
     stream: Stream, population: Population, first: int, last: int, unary: Ops, dimension: int,
     epigenetic: bool,
 ) -> None:  # fmt: skip
-    """Random genomes of age 0 in the places from `first` to before `last`."""
+    """Random genomes of age 0 at places `first` to `last` - 1."""
     pending = np.empty(population.ops.shape[1], np.int64)
     for i in range(first, last):
         size = random_size(stream, FEWEST_GENES, FIRST_GENES)
@@ -41,7 +41,7 @@ def measure_all(
     population: Population, first: int, last: int, x: Floats, y: Floats, exact: bool, work: Work,
     archive: Archive,
 ) -> None:  # fmt: skip
-    """Errors of the members from `first` to before `last`, remembered if they are exact, at all points."""
+    """Errors of the members `first` to `last` - 1, remembered if exact: measured at all points."""
     for i in range(first, last):
         measure(population, i, x, y, work)
         if exact:
@@ -50,7 +50,7 @@ def measure_all(
 
 @compiled
 def random_parents(stream: Stream, mothers: Ints, fathers: Ints) -> None:
-    """Parents drawn at random from as many members as there are children."""
+    """Parents drawn at random; there are as many members as children."""
     count = len(mothers)
     for k in range(count):
         mothers[k] = integer(stream, 0, count - 1)
@@ -63,7 +63,7 @@ def lexicase_parents(
 ) -> None:
     """Parents by epsilon-lexicase selection among groups of members that are alike.
 
-    errors (cases, groups); group g are the members[starts[g] : starts[g + 1]].
+    errors (cases, groups); group g is members[starts[g] : starts[g + 1]].
     """
     order, pool = np.arange(len(errors)), np.empty(errors.shape[1], np.int64)
     pools, numbers = first_filters(errors, epsilon)
@@ -81,7 +81,7 @@ def breed(
     stream: Stream, population: Population, mothers: Ints, fathers: Ints, unary: Ops, dimension: int,
     fresh: Population,
 ) -> None:  # fmt: skip
-    """Children behind the members, one for each mother; fresh: room for one genome."""
+    """Write the children after the members, one for each mother; fresh: room for one genome."""
     count = len(mothers)
     pending = np.empty(population.ops.shape[1], np.int64)
     for k in range(count):
@@ -103,9 +103,10 @@ def climb(
     stream: Stream, population: Population, count: int, x: Floats, y: Floats, epigenetic_steps: int,
     exact: bool, work: Work, archive: Archive, trial: Population,
 ) -> None:  # fmt: skip
-    """All members a generation older, after one step of their constants and some of their epigenome.
+    """Make all members a generation older: one step on their constants and some on their epigenome.
 
-    A step is kept if the error falls; of the epigenome also if it stays and the expression gets shorter.
+    A step is kept if the error falls; one on the epigenome also if the error stays and the expression gets
+    shorter.
     trial: room for one member.
     """
     for i in range(count):

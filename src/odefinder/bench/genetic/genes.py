@@ -1,10 +1,10 @@
 """Genomes: one expression in prefix order, in which single genes may be switched off.
 
-A gene is an opcode of `program.py`, or one of two more: subtraction and division, which systems write with
+A gene is an opcode of `program.py` or one of two others: subtraction and division, which systems write with
 -1 and `inv`.  As in the package `ellyn`, roots and logarithms are those of the absolute value.
 
-With every gene on, a genome is a complete expression.  Switched-off genes are passed over when it is read
-from right to left, and so is an operator that lacks arguments; what comes first is the value.  So any
+With every gene on, a genome is a complete expression.  Read from right to left, genes that are off are
+skipped, and so are operators that lack arguments; the leftmost complete expression is the value.  So any
 choice of genes makes an expression (La Cava's epigenetic programs), or none if no leaf is left.
 """
 
@@ -59,7 +59,7 @@ def gene_end(ops: Ops, start: int) -> int:
 
 @compiled
 def express(ops: Ops, values: Values, active: Bools, n: int, out_ops: Ops, out_values: Values) -> int:
-    """Write the expression that the active ones of the first n genes make; its length, 0 if there is none."""
+    """Write the expression of the active genes among the first n; returns its length, 0 if there is none."""
     first = len(out_ops)  # written from the end: complete expressions, the newest one first
     complete = 0
     for i in range(n - 1, -1, -1):
@@ -71,7 +71,7 @@ def express(ops: Ops, values: Values, active: Bools, n: int, out_ops: Ops, out_v
     if complete == 0:
         return 0
     length = gene_end(out_ops, first) - first
-    for i in range(length):  # to the beginning; what is read is never overwritten before
+    for i in range(length):  # move it to the beginning; nothing is overwritten before it is read
         out_ops[i], out_values[i] = out_ops[first + i], out_values[first + i]
     return length
 

@@ -20,9 +20,9 @@ class Population(NamedTuple):
     active: Bools  # (P, L)
     length: Ints  # (P,)
     age: Ints  # (P,)
-    size: Ints  # (P,): of the expression, when all inactive genes are left out
+    size: Ints  # (P,): of the expression, without inactive genes
     fitness: Floats  # (P,): mean squared error, smaller is better; inf if not finite
-    errors: Floats  # (P, cases): absolute errors; (P, 0) where nobody asks
+    errors: Floats  # (P, cases): absolute errors; (P, 0) if they are not needed
 
 
 class Archive(NamedTuple):
@@ -35,7 +35,7 @@ class Archive(NamedTuple):
 
 @compiled
 def make_population(count: int, genes: int, cases: int) -> Population:
-    """Room for so many genomes."""
+    """Room for this many genomes."""
     return Population(
         np.zeros((count, genes), np.int8),
         np.zeros((count, genes)),
@@ -60,7 +60,7 @@ def make_archive(genes: int) -> Archive:
 def copy_genes(
     source: Population, i: int, first: int, last: int, target: Population, k: int, place: int
 ) -> None:
-    """target[k]'s genes from `place` on = source[i]'s from `first` to before `last`."""
+    """target[k]'s genes from `place` on = source[i]'s genes `first` to `last` - 1."""
     for g in range(first, last):  # plain loops throughout: they compile ten times as fast as slices
         target.ops[k, place + g - first] = source.ops[i, g]
         target.values[k, place + g - first] = source.values[i, g]

@@ -1,8 +1,8 @@
-"""Co-evolved fitness predictors (Schmidt and Lipson 2008): few points that order expressions as all would.
+"""Co-evolved fitness predictors (Schmidt and Lipson 2008): a few points that order expressions as all would.
 
 A predictor is a handful of points.  It is good if the errors on them order the trainers, some members of the
 population, as the errors on all points do.  Predictors evolve along with the population; trainers are
-renewed by those on whom the predictors disagree most.
+replaced by members on which the predictors disagree most.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from odefinder.bench.genetic.population import Archive, Population, make_populat
 from odefinder.compiling.jit import compiled
 from odefinder.numerics.randomness import Stream, chance, integer
 
-PREDICTORS, POINTS, TRAINERS, TRAINER_GENERATIONS = 100, 10, 10, 10  # as ellyn in SRBench
-MUTATION = 0.1  # share of the points of a new predictor that are drawn anew
+PREDICTORS, POINTS, TRAINERS, TRAINER_GENERATIONS = 100, 10, 10, 10  # as in SRBench's use of ellyn
+MUTATION = 0.1  # share of a new predictor's points that are drawn at random
 WORST = 1e20  # an error that is not finite
 
 
@@ -34,7 +34,7 @@ class Predictors(NamedTuple):
 
 @compiled
 def make_predictors(stream: Stream, count: int, size: int, trainers: int, points: int) -> Predictors:
-    """Random predictors, and trainers that still are to be set."""
+    """Random predictors, with trainers still to be set."""
     chosen = np.empty((count, size), np.int64)
     for m in range(count):
         for k in range(size):
@@ -73,7 +73,7 @@ def estimate(squares: Floats, points: Ints) -> float:
 
 @compiled
 def fault_of(predictors: Predictors, points: Ints, guesses: Floats) -> float:
-    """How many pairs of trainers a predictor orders wrongly; alike ones by how far off it is."""
+    """How many pairs of trainers a predictor orders wrongly; ties are broken by how far off it is."""
     trainers = len(predictors.exact)
     off = 0.0
     for t in range(trainers):
@@ -89,7 +89,7 @@ def fault_of(predictors: Predictors, points: Ints, guesses: Floats) -> float:
 
 @compiled
 def score_predictors(predictors: Predictors) -> None:
-    """The faults of all predictors, after a change of the trainers."""
+    """Compute the faults of all predictors after a change of the trainers."""
     guesses = np.empty(len(predictors.exact))
     for m in range(len(predictors.points)):
         predictors.fault[m] = fault_of(predictors, predictors.points[m], guesses)
@@ -129,7 +129,7 @@ def disagreement(predictors: Predictors, squares: Floats) -> float:
 
 
 class Estimator:
-    """The few points on which a population is measured, chosen anew in every generation."""
+    """The few points on which a population is measured, chosen again in every generation."""
 
     def __init__(
         self, stream: Stream, x: Floats, y: Floats, members: Population, work: Work, archive: Archive
@@ -146,7 +146,7 @@ class Estimator:
         self._choose()
 
     def step(self, members: Population, count: int) -> bool:
-        """One generation of predictors; whether the points have changed."""
+        """One generation of predictors; returns whether the points have changed."""
         self._exact(members, int(np.argmin(members.fitness[:count])))
         if self.generation % TRAINER_GENERATIONS == 0:
             doubt, i = max(self._doubt(members, integer(self.stream, 0, count - 1)) for _ in range(TRAINERS))
@@ -166,7 +166,7 @@ class Estimator:
         return True
 
     def _exact(self, members: Population, i: int) -> float:
-        """The error of a member at all points, whose values stay in work.result; it is remembered."""
+        """The error of a member at all points, remembered; its values stay in work.result."""
         copy_members(members, np.array([i]), self.trial)
         measure_all(self.trial, 0, 1, self.all_x, self.all_y, True, self.work, self.archive)
         return float(self.trial.fitness[0])

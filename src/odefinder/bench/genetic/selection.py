@@ -9,15 +9,15 @@ from odefinder.bench.genetic.population import Population
 from odefinder.compiling.jit import compiled
 from odefinder.numerics.randomness import Stream, integer
 
-MOST_CASES = 30  # that a selection looks at: whoever is left then is much alike, and costs most of the time
-PATIENCE = 10  # failed tournaments for each member left, after which the worst are removed
+MOST_CASES = 30  # per selection: those left by then are much alike, and would cost most of the time
+PATIENCE = 10  # failed tournaments per remaining member after which the worst are removed
 
 
 @compiled
 def dominates(population: Population, a: int, b: int) -> bool:
-    """Whether a is as young and as good as b, and b is not better in anything.
+    """Whether a is at least as young and as good as b.
 
-    Of two that are alike in both, the one with the shorter expression; of clones, either.
+    Of two that are equal in both, the one with the shorter expression dominates; of clones, either.
     """
     if population.age[a] > population.age[b] or population.fitness[a] > population.fitness[b]:
         return False
@@ -28,7 +28,7 @@ def dominates(population: Population, a: int, b: int) -> bool:
 
 @compiled
 def survivors(stream: Stream, population: Population, count: int) -> Ints:
-    """The indices of so many members: pairs meet at random, and a dominated one is removed.
+    """The indices of the `count` survivors: pairs meet at random, and a dominated member is removed.
 
     (Schmidt and Lipson 2011.)  If the members left are a front, the worst of them are removed.  The fittest
     one always survives.
@@ -61,9 +61,9 @@ def survivors(stream: Stream, population: Population, count: int) -> Ints:
 
 
 def groups(fitness: Floats) -> tuple[Ints, Ints]:
-    """Members with the same error, clones nearly always, together: members (P,), starts (groups + 1,).
+    """Members grouped by equal error, nearly always clones: members (P,), starts (groups + 1,).
 
-    They pass or fail every case together, so a selection needs to look at one of them only.
+    They pass or fail every case together, so a selection needs to look at only one of them.
     """
     members = np.argsort(fitness, kind="stable")
     new = np.flatnonzero(np.concatenate([[True], fitness[members][1:] != fitness[members][:-1]]))
@@ -81,7 +81,7 @@ def case_tolerances(errors: Floats) -> Floats:
 
 @compiled
 def _filter(row: Floats, epsilon: float, pool: Ints, left: int, out: Ints) -> int:
-    """out = those of the pool whose error is within epsilon of its best; their number."""
+    """out = those of the pool whose error is within epsilon of its best; returns their number."""
     best = np.inf
     for m in range(left):
         best = min(best, row[pool[m]])
@@ -95,7 +95,7 @@ def _filter(row: Floats, epsilon: float, pool: Ints, left: int, out: Ints) -> in
 
 @compiled
 def first_filters(errors: Floats, epsilon: Floats) -> tuple[Ints, Ints]:
-    """What each case, as the first one, leaves of all: members (cases, P) and their numbers (cases,)."""
+    """Who is left if a case comes first, for each case: members (cases, P) and their numbers (cases,)."""
     everybody = np.arange(errors.shape[1])
     left, pools = np.empty(len(errors), np.int64), np.empty(errors.shape, np.int64)
     for case in range(len(errors)):
@@ -109,8 +109,8 @@ def lexicase(
 ) -> int:
     """One parent by semi-dynamic epsilon-lexicase selection (La Cava 2016); errors (cases, P).
 
-    In the order of shuffled cases, those stay in the pool whose error is within epsilon of its best; one of
-    those that are left after `MOST_CASES` is drawn.
+    Cases come in random order; members stay in the pool if their error is within epsilon of its best.  One of
+    those left after `MOST_CASES` is drawn.
     pools, numbers: the `first_filters`.  order (cases,), a permutation, and pool (P,): room.
     """
     cases = len(errors)

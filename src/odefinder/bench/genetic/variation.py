@@ -14,14 +14,14 @@ from odefinder.compiling.jit import compiled
 from odefinder.expressions.program import CONST, VAR, Ops, Values
 from odefinder.numerics.randomness import Stream, chance, integer, normal, uniform
 
-TRIES = 8  # to cross without becoming too long
-MUTATED_SIZE = 7  # of a subtree that mutation draws
+TRIES = 8  # at a crossover whose child is not too long
+MUTATED_SIZE = 7  # largest size of a subtree that mutation draws
 STEP_RANGE = 3.0  # steps of constants are 1 to 10^-3 of their value
 
 
 @compiled
 def _leaf(stream: Stream, dimension: int) -> tuple[int, float]:
-    """A constant in [-1, 1] or a variable, as often."""
+    """A constant in [-1, 1] or a variable, equally often."""
     if chance(stream, 0.5):
         return CONST, 2.0 * uniform(stream) - 1.0
     return VAR, float(integer(stream, 0, dimension - 1))
@@ -31,7 +31,7 @@ def _leaf(stream: Stream, dimension: int) -> tuple[int, float]:
 def random_tree(
     stream: Stream, size: int, unary: Ops, dimension: int, ops: Ops, values: Values, pending: Ints
 ) -> None:
-    """A random expression of exactly `size` genes, all operators as probable."""
+    """A random expression of exactly `size` genes, with all operators equally likely."""
     pending[0], top = size, 1
     position = 0
     while top > 0:
@@ -72,7 +72,7 @@ def _spliced(population: Population, a: int, i: int, father: Population, b: int,
 
 @compiled
 def cross(stream: Stream, population: Population, a: int, b: int, k: int) -> None:
-    """Member k = member a with a random subtree from member b, and the older one's age."""
+    """Member k = member a with a random subtree from member b; its age is that of the older parent."""
     population.age[k] = max(population.age[a], population.age[b])
     for _ in range(TRIES):
         i = integer(stream, 0, population.length[a] - 1)
@@ -116,7 +116,7 @@ def mutate(
         fresh.length[0] = size
         for g in range(size):
             fresh.active[0, g] = population.active[a, i]
-        _spliced(population, a, i, fresh, 0, 0, k)  # if too long, it stays as it is
+        _spliced(population, a, i, fresh, 0, 0, k)  # if that is too long, it stays as it is
         return
     arity = GENE_ARITY[population.ops[k, i]]
     if arity == 0:
@@ -130,7 +130,7 @@ def mutate(
 
 @compiled
 def switch(stream: Stream, population: Population, i: int, probability: float) -> None:
-    """Switch genes of member i on or off, each with the given probability and one at least."""
+    """Switch genes of member i on or off, each with the given probability, but at least one."""
     n = population.length[i]
     some = False
     for g in range(n):
@@ -144,5 +144,5 @@ def switch(stream: Stream, population: Population, i: int, probability: float) -
 
 @compiled
 def random_size(stream: Stream, smallest: int, largest: int) -> int:
-    """A whole number in smallest..largest whose logarithm is about uniform: more are small."""
+    """A whole number in smallest..largest whose logarithm is roughly uniform: most are small."""
     return int(math.exp(math.log(smallest) + uniform(stream) * math.log((largest + 1) / smallest)))

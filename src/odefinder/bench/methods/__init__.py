@@ -1,6 +1,6 @@
 """The methods that are compared: ours and the baselines, each family in its own module.
 
-A module of this folder defines `METHODS`, a tuple of `Method`; its name in MODULES is all it takes to add it.
+A module of this folder defines `METHODS`, a tuple of `Method`; to add one, put its name in MODULES.
 """
 
 from importlib import import_module

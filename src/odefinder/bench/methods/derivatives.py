@@ -1,7 +1,7 @@
 """Derivatives of observed trajectories by finite differences, as the paper's baselines take them.
 
 The differences are exact for polynomials of degree `order` on any grid.  They are taken over a point and
-`order` neighbours: as many on either side where the order is even, one more to the right where it is odd,
+`order` neighbours: equally many on both sides if the order is even, one more on the right if it is odd,
 shifted inwards at the ends.  These are the stencils of pysindy's `FiniteDifference`.
 """
 
@@ -21,9 +21,9 @@ SMOOTHING_DEGREE = 3  # of the Savitzky-Golay polynomials: pysindy's default
 def derivatives(t: Floats, x: Floats, order: int = 2, window: int | None = None) -> tuple[Floats, Floats]:
     """The states that were differentiated and their derivatives, both (N, D).
 
-    window: points of a Savitzky-Golay filter over the states before, None for no smoothing.  Like the paper's
-    it counts points, not time, so it is right only on regular grids.  With fewer points than the window has,
-    it is the largest odd number of them, and the order the highest that there are points for.
+    window: points of a Savitzky-Golay filter that smooths the states first; None for no smoothing.  Like the
+    paper's it counts points, not time, so it is right only on regular grids.  With fewer points than the
+    window, it shrinks to the largest odd number of points, and the order to the highest they allow.
     """
     t, x = np.asarray(t, dtype=np.float64), np.asarray(x, dtype=np.float64)
     check(t, x)
@@ -49,7 +49,7 @@ def finite_differences(t: Floats, x: Floats, order: int) -> Floats:
     window = first[:, None] + np.arange(order + 1)  # (N, order + 1)
     offsets = t[window] - t[:, None]
     scale = np.abs(offsets).max(axis=1, keepdims=True)
-    # The weights that give every power of the offset its derivative at 0: that of the first power is 1.
+    # Weights under which every power of the offset has its true derivative at 0: 1 for the first, else 0.
     powers = (offsets / scale)[:, None, :] ** np.arange(order + 1)[None, :, None]
     target = np.zeros((count, order + 1, 1))
     target[:, 1] = 1.0

@@ -2,9 +2,9 @@
 
 The four approaches of FFX that need no hinge functions: products of variables, with and without |x| and
 log10 x, with and without a denominator.  The authors of the paper drop models with hinges (max, min) only
-after the search, where these have crowded out others; here they are never built.  That coefficients have
-three significant digits is FFX's own choice.
-It limits the time of a regression by an alarm, so it runs only in the main thread of a process.
+after the search, when these have already crowded out others; here they are never built.  Three significant
+digits for coefficients are FFX's own choice.
+FFX limits the time of a regression by an alarm, so it runs only in the main thread of a process.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ APPROACHES = ((0, 0), (0, 1), (1, 0), (1, 1))  # denominator, |x| and log10 x
 
 
 def front(x: Floats, target: Floats) -> list[tuple[float, Program]]:
-    """Equations of one component that are better than all with as few bases, the simple ones first."""
+    """Equations of one component that are better than all others with as few bases, simple ones first."""
     if np.ptp(target) <= 1e-12 * np.abs(target).max():
         return [(0.0, drafts.finished(drafts.number(float(target.mean()))))]
     from ffx.core import Approach, FFXBuildStrategy, FFXModelFactory
@@ -39,7 +39,7 @@ def front(x: Floats, target: Floats) -> list[tuple[float, Program]]:
         try:
             with quiet():
                 models += FFXModelFactory().build(x, target, strategy, names)
-        except (SystemExit, ArithmeticError, AssertionError, ValueError):  # it exits where a regression fails
+        except (SystemExit, ArithmeticError, AssertionError, ValueError):  # it exits if a regression fails
             continue
     with quiet():
         scored = [(model.numBases(), unexplained(target, model.simulate(x)), model) for model in models]
@@ -84,7 +84,7 @@ def _base(base: Any) -> Draft:
         return FUNCTIONS["abs"](inner)
     if base.nonlin_op == OP_LOG10:
         return drafts.times(drafts.number(1.0 / math.log(10.0)), FUNCTIONS["log"](inner))
-    raise ExpressionError(f"the operator number {base.nonlin_op} of FFX has no counterpart here")
+    raise ExpressionError(f"operator number {base.nonlin_op} of FFX has no counterpart here")
 
 
 def fit(t: Floats, x: Floats, seed: int) -> Program:

@@ -5,9 +5,9 @@ our own compiled interpreter (see `bench/genetic/`), with the paper's settings: 
 operators with and without waves, orders of the differences and smoothing, chosen by the 70/30 search; then
 the Cartesian product of the components' fronts, and the choice by accuracy on the observed data.
 
-Ours is one saving: in the search each of the 36 combinations gets `SEARCH_SHARE` of its generations, and only
+One saving is ours: in the search each of the 36 combinations gets `SEARCH_SHARE` of its generations, and only
 the best one runs in full, on the whole trajectory.  `genetic_method(name, search_share=1.0)` is the paper's
-search in full, at about fifteen times the price.
+full search, at about fifteen times the cost.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ Setting = tuple[int, int | None, Evolution]  # order, window, how to evolve
 def genetic_method(name: Algorithm, search_share: float = SEARCH_SHARE, sizes: Sizes | None = None) -> Method:
     """One of the four.
 
-    search_share: of the generations that the search spends on each combination.  sizes: populations and
+    search_share: share of the generations that the search spends on each combination.  sizes: populations and
     generations to choose from, by default the paper's.
     """
     sizes = sizes or (EHC_SIZES if name == "ehc" else SIZES)
@@ -87,7 +87,7 @@ def _system(t: Floats, x: Floats, setting: Setting, *, share: float, count: int,
         target = slopes[:, component]
         with np.errstate(over="ignore"):
             spread = float(target.var()) + 1e-300
-        # A stream of its own for every component, the same in every setting.
+        # Every component has its own stream, the same in every setting.
         front = evolve(states, target, how.shortened(share), seed=1000 * seed + component)
         fronts.append([(member.error / spread, member.program) for member in front])
     return cartesian(fronts, t, x, count)

@@ -2,8 +2,8 @@
 
 "The model is fitted on the first 70 % and scored on the remaining 30 % of a trajectory" (appendix on
 baselines).  The score here, for every method, is the R2 of the *integrated trajectory*: from the first of the
-held-out points on, against the observed (noisy) states.  The authors' code scores that for the functional
-methods; for SINDy it takes the R2 of the predicted derivatives, which rewards smoothing for its own sake
+held-out points on, against the observed (noisy) states.  The authors' code uses this score for the functional
+methods; for SINDy it uses the R2 of the predicted derivatives, which rewards smoothing for its own sake
 (SINDy (poly) at sigma .05, rho .5: 9.5 % of 42 fits reconstruct by that score, 20.6 % of 126 by this one).
 """
 
@@ -25,8 +25,8 @@ from odefinder.numerics.integrate import Status, integrate
 from odefinder.numerics.r2 import variance_weighted_r2
 
 FITTED = 0.7  # share of the points that the models of the search see
-FEWEST = 4  # points in either part, below which there is nothing to search by
-COMBINATIONS = 2000  # of equations that are integrated, at most
+FEWEST = 4  # points in either part; with fewer there is no basis for a search
+COMBINATIONS = 2000  # of equations that are integrated at most
 COMBINATIONS_SEARCHED = 300  # the same for each setting of a search
 
 DERIVATIVES: tuple[tuple[int, int | None], ...] = tuple(product(ORDERS, WINDOWS))  # (order, window)
@@ -36,7 +36,7 @@ Setting = TypeVar("Setting")
 
 
 def observed_r2(program: Program, t: Floats, x: Floats) -> float:
-    """R2 on observed states (N, D) of the trajectory from the first of them; -inf where there is none.
+    """R2 on observed states (N, D) of the trajectory from the first of them; -inf if there is none.
 
     Tolerances are loose and steps few: this ranks thousands of candidates, many of them stiff by accident.
     """
@@ -61,16 +61,16 @@ def most_accurate(programs: Iterable[Program], t: Floats, x: Floats) -> Program:
 def cartesian(fronts: Sequence[Front], t: Floats, x: Floats, count: int = COMBINATIONS) -> Program:
     """The best of all combinations of one equation per component, by the trajectory on the observed data.
 
-    Of more than `count` combinations those of the smallest summed errors are tried; errors must be comparable
-    between components, such as shares of the variance that are not explained.
+    If there are more than `count` combinations, those with the smallest summed errors are tried.  Errors must
+    be comparable between components, such as unexplained shares of the variance.
     """
     if not all(fronts):
-        raise NoSystemError("for some component no equation was found")
+        raise NoSystemError("no equation was found for some component")
     return most_accurate((concatenate(chosen) for chosen in smallest_sums(fronts, count)), t, x)
 
 
 def unexplained(target: Floats, prediction: Floats) -> float:
-    """The share of a target's variance that a prediction leaves; inf where it is not finite."""
+    """The share of a target's variance that a prediction leaves unexplained; inf if it is not finite."""
     if not np.isfinite(prediction).all():
         return np.inf
     with np.errstate(over="ignore", invalid="ignore"):
@@ -88,9 +88,9 @@ def search(
 ) -> Program:
     """The system of the best setting, fitted to the whole trajectory.
 
-    A setting that cannot be fitted (`OdefinderError`) is left out; where the best one cannot be fitted to the
-    whole trajectory, the next best takes its place.  Equal scores go to the earlier setting: list the simple
-    ones first.  refit: how the whole trajectory is fitted, where a larger budget is to be spent on it.
+    A setting that cannot be fitted (`OdefinderError`) is left out; if the best one cannot be fitted to the
+    whole trajectory, the next best takes its place.  Of equal scores the earlier setting wins: list simple
+    ones first.  refit: how the whole trajectory is fitted, if that should get a larger budget.
     """
     check(t, x)
     count = int(FITTED * len(t))
@@ -120,8 +120,8 @@ def search_equations(
 ) -> Program:
     """The best combination of equations after the search over finite differences: for functional methods.
 
-    fronts: from states and their derivatives (N, D), and whether this is the last fit, that of the whole
-    trajectory, to the candidates of every component.
+    fronts: takes states and their derivatives (N, D), and whether this is the last fit (of the whole
+    trajectory); returns the candidates of every component.
     """
 
     def fit(last: bool, times: Floats, observed: Floats, how: tuple[int, int | None]) -> Program:

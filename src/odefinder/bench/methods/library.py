@@ -41,7 +41,7 @@ class TermLibrary:
 
     @cached_property
     def exponents(self) -> list[tuple[int, ...]]:
-        """Of every monomial, by rising degree."""
+        """The exponents of every monomial, by rising degree."""
         return list(exponents(self.dimension, self.degree))
 
     def columns(self, x: Floats) -> Floats:

@@ -16,7 +16,7 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Method:
-    """A method by name.  What its libraries cost to import, `fit` imports itself."""
+    """A method by name.  `fit` itself imports libraries that are slow to import."""
 
     name: str  # as on the command line, such as "sindy-poly"
     title: str  # as in tables and figures, such as "SINDy (poly)"
@@ -24,14 +24,14 @@ class Method:
     needs: tuple[str, ...] = ()  # modules beyond the core
     install: str = ""  # how to get them
     settings: dict[str, object] = field(default_factory=dict, hash=False)  # for the report
-    # Run once before all fits, in the process that they are forked from: what is slow to import or compile,
-    # such as `load_compiled`.  The modules of `needs` are imported there anyway.
+    # Called once before all fits, in the process that they are forked from, for what is slow to import or
+    # compile, such as `load_compiled`.  The modules of `needs` are imported there anyway.
     prepare: Callable[[], None] | None = None
     listed: bool = True  # False: a variant for one figure, left out of lists and comparisons
 
     @property
     def missing(self) -> str | None:
-        """What stands in the way of running it here, or None."""
+        """What prevents it from running here, or None."""
         absent = [name for name in self.needs if find_spec(name) is None]
         if not absent:
             return None

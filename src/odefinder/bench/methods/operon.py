@@ -1,7 +1,8 @@
 """Operon: genetic programming with fitted constants, one equation at a time (package pyoperon).
 
-Not in the paper.  Two objectives, accuracy and length, so that every run ends with a front.  The search over
-finite differences spends a sixth of the evaluations on each of its six settings, the chosen one gets all.
+It is not in the paper.  There are two objectives, accuracy and length, so that every run ends with a front.
+The search over finite differences spends a sixth of the evaluations on each of its six settings; the chosen
+one gets all.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from odefinder.expressions.drafts import FUNCTIONS, Draft
 from odefinder.expressions.program import ADD, Program, concatenate
 from odefinder.numerics.evaluate import evaluate
 
-EVALUATIONS = 300_000  # of an equation, those of the fitting of constants included
+EVALUATIONS = 300_000  # per equation, including those for fitting constants
 SETTINGS: dict[str, Any] = {
     "allowed_symbols": "add,sub,mul,div,exp,log,sqrt,square,sin,cos,constant,variable",
     "objectives": ["r2", "length"],
@@ -33,12 +34,12 @@ SETTINGS: dict[str, Any] = {
 def front(
     x: Floats, target: Floats, seed: int, evaluations: int = EVALUATIONS
 ) -> list[tuple[float, Program]]:
-    """The equations of one component that no shorter one excels, with the share of variance they leave."""
+    """The equations of one component that no shorter one beats, with the share of variance they leave."""
     if np.ptp(target) <= 1e-12 * np.abs(target).max():
         return [(0.0, drafts.finished(drafts.number(float(target.mean()))))]
     from pyoperon.sklearn import SymbolicRegressor
 
-    # Operon computes in single precision: variables and target of size 1, whatever their units.
+    # Operon computes in single precision, so variables and target are scaled to size 1.
     sizes, size = _size(x), float(_size(target[:, None])[0])
     regressor = SymbolicRegressor(
         **SETTINGS,
@@ -72,8 +73,8 @@ def _size(x: Floats) -> Floats:
 def equation(nodes: Sequence[Any], names: Sequence[int], sizes: Sequence[float] | Floats) -> Draft:
     """The draft of a tree of Operon.
 
-    nodes: in postfix order, where the argument that stands last is the first; names: the hash of each
-    variable; sizes: by what each variable was divided.
+    nodes: in postfix order, in which the last argument is the first operand; names: the hash of each
+    variable; sizes: what each variable was divided by.
     """
     stack: list[Draft] = []
     for node in nodes:

@@ -1,4 +1,4 @@
-"""The true equations as a method: what the protocol gives a perfect answer."""
+"""The true equations as a method: how the protocol scores a perfect answer."""
 
 from __future__ import annotations
 

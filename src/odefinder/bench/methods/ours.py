@@ -1,4 +1,4 @@
-"""Our own method: the whole of it, with one of its two sources only, and its first stage alone.
+"""Our own method: all of it, with only one of its two sources, and its first stage alone.
 
 `odefinder-decode` is what the paper calls ODEFormer (the sample of the network with the best R2 on the
 observed data, from the first observed point), `odefinder-opt` its "ODEFormer (opt)": the constants of that
@@ -16,19 +16,19 @@ from odefinder.bench.methods.method import Floats, Method
 from odefinder.expressions.program import Program
 
 BUDGET = 20.0  # seconds
-SAMPLES, TEMPERATURE = 50, 0.7  # where the network is alone
+SAMPLES, TEMPERATURE = 50, 0.7  # when the network works alone
 FEWER_OR_MORE = (1, 5, 10, 100)
 
 
 def prepare() -> None:
-    """Import and compile, once for all fits.  The network is loaded by each: its threads survive no fork."""
+    """Import and compile, once for all fits.  Each fit loads the network: its threads survive no fork."""
     from odefinder.inference.find import prepare as compile_all
 
     compile_all()
 
 
 def fit_full(t: Floats, x: Floats, seed: int, *, network: bool = True, sparse: bool = True) -> Program:
-    """Default settings, with more time: it is seldom used up, so that the result does not depend on it."""
+    """Default settings with a larger time budget, which is seldom used up, so results do not depend on it."""
     from odefinder.data import from_arrays
     from odefinder.inference.find import FindSettings, find
     from odefinder.inference.propose.decode import Decoding

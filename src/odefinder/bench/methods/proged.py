@@ -1,6 +1,6 @@
 """ProGED: systems drawn from probabilistic grammars, their constants fitted on the integrated trajectory.
 
-The package is not on the package index; this is our own implementation after the published idea (see
+The package is not on the package index; this is our own implementation of the published idea (see
 `bench/grammars.py`).  As in the paper, the grammar is chosen by the 70/30 search, and a system is drawn as a
 whole: one equation for each variable.  The paper's code draws 32 systems of each grammar and fits them by
 differential evolution.  Ours draws `SAMPLES` distinct ones, screens them by fits in integral form, which
@@ -30,8 +30,8 @@ from odefinder.inference.fit.integral import match_component
 from odefinder.inference.fit.refine import fit_constants
 from odefinder.inference.fit.states import StateEstimate, estimate_states
 
-SAMPLES, FITTED = 500, 32  # systems of each grammar
-REPEATS = 100  # draws without a new system after which a grammar has no more to give: the paper's
+SAMPLES, FITTED = 500, 32  # systems per grammar
+REPEATS = 100  # draws without a new system after which a grammar counts as exhausted, as in the paper
 
 Equation = tuple[float, Program]  # error in integral form, and the fitted equation
 

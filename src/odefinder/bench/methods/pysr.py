@@ -1,7 +1,7 @@
 """PySR: genetic programming with simulated annealing (package pysr, which needs Julia).
 
-Operators and iterations of the paper's code (`niterations` 50), otherwise PySR's defaults, in one process and
-deterministic.  PySR fetches Julia at its first import; where it cannot, the fit says so.
+Operators and iterations are those of the paper's code (`niterations` 50), the rest PySR's defaults, in one
+process and deterministic.  PySR fetches Julia at its first import; if it cannot, the fit says so.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ SETTINGS: dict[str, Any] = {
     "unary_operators": ["cos", "exp", "sin", "neg", "log", "sqrt"],
     "elementwise_loss": "loss(x, y) = (x - y)^2",
 }
-# What PySR writes in another way than we read: the text around the argument.
+# What PySR writes differently from what we read: the text around the argument.
 REWRITTEN = {"neg": "(-{})", "inv": "(1/{})", "square": "({}^2)", "cube": "({}^3)"}
 
 
@@ -40,7 +40,7 @@ def regressor(**settings: Any) -> Any:
             from pysr import PySRRegressor
 
             return PySRRegressor(**settings)
-    except Exception as error:  # whatever juliacall and juliapkg raise where there is no Julia
+    except Exception as error:  # whatever juliacall and juliapkg raise without Julia
         raise JuliaError(f"PySR could not start: {error}; {INSTALL}") from error
 
 
@@ -84,7 +84,7 @@ def fit(t: Floats, x: Floats, seed: int) -> Program:
         "verbosity": 0,
         "temp_equation_file": True,
     }
-    model = regressor(**SETTINGS, **how_to_run)  # before the search, which passes over settings that fail
+    model = regressor(**SETTINGS, **how_to_run)  # before the search, which skips settings that fail
 
     def fronts(states: Floats, slopes: Floats, last: bool) -> list[Front]:
         try:

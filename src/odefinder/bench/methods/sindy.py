@@ -1,8 +1,8 @@
 """SINDy: sparse linear regression of derivatives on a library of terms (pysindy), with the paper's search.
 
-The grid is the paper's, less what cannot matter.  Left out are libraries with more terms than points to fit
-them to (with 105 points: above degree 6 in 3-D and 4 in 4-D), libraries that are not defined on the data
-(logarithms of negative values), and 100 iterations where 20 were enough to converge.
+The grid is the paper's without what cannot matter: libraries with more terms than points to fit them to (with
+105 points: above degree 6 in 3-D and 4 in 4-D), libraries that are not defined on the data (logarithms of
+negative values), and 100 iterations where 20 were enough to converge.
 """
 
 from __future__ import annotations
@@ -63,14 +63,14 @@ def threshold_regression(
                 fitted.fit(columns, target)
         except (ValueError, ArithmeticError, np.linalg.LinAlgError) as error:
             raise NoSystemError(f"the sparse regression failed: {error}") from None
-        if len(fitted.history_) <= iterations:  # it holds the start, too
+        if len(fitted.history_) <= iterations:  # it also holds the start
             break
     return np.asarray(fitted.coef_)
 
 
 @lru_cache(maxsize=1)
 def _optimizer() -> type:
-    """pysindy's STLSQ, its ridge regressions solved directly: scikit-learn's checks cost ten times more."""
+    """pysindy's STLSQ with ridge regressions solved directly: scikit-learn's checks cost ten times more."""
     from pysindy.optimizers import STLSQ
     from scipy.linalg import solve
 

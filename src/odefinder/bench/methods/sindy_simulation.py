@@ -1,10 +1,11 @@
 """SINDy chosen by simulation: the strongest simple baseline that we know of; not in the paper.
 
-Libraries to degree 4, derivatives from splines (our own state estimate: through the points where the data
-look clean, smoothed where they look noisy), seven thresholds, and of all candidates the one whose simulated
-trajectory explains the data best for its size.  Measured on ODEBench, reconstruction / generalization in %,
-clean and at sigma .05, rho .5: chosen by the trajectory's R2 alone 92.1 / 60.3 and 65.9 / 21.4; by the BIC
-92.1 / 60.3 and 69.8 / 28.6; with sines and cosines in the libraries, too, 92.1 / 65.1 and 72.2 / 28.6.
+It uses libraries up to degree 4, derivatives from splines (our own state estimate: through the points if the
+data look clean, smoothed if they look noisy) and seven thresholds; of all candidates it takes the one whose
+simulated trajectory explains the data best for its size.  Measured on ODEBench, reconstruction /
+generalization in %, clean and at sigma .05, rho .5: chosen by the trajectory's R2 alone 92.1 / 60.3 and
+65.9 / 21.4; by the BIC 92.1 / 60.3 and 69.8 / 28.6; with sines and cosines in the libraries as well
+92.1 / 65.1 and 72.2 / 28.6.
 """
 
 from __future__ import annotations
@@ -27,12 +28,12 @@ from odefinder.inference.fit.states import StateEstimate, estimate_states
 TRIGONOMETRIC = ("sin", "cos")
 LIBRARIES = (*((degree, ()) for degree in (1, 2, 3, 4)), *((degree, TRIGONOMETRIC) for degree in (1, 2, 3)))
 THRESHOLDS = (0.001, 0.003, 0.01, 0.03, 0.1, 0.2, 0.4)  # of a term's length, relative to the derivative's
-ALPHA = 1e-8  # the columns are of unit length
+ALPHA = 1e-8  # for columns of unit length
 FLOOR = 1e-6  # unexplained share of the variance below which trajectories count as equal
 
 
 def fit(t: Floats, x: Floats, seed: int) -> Program:
-    """The candidate of the smallest BIC, simulated from the estimated initial value."""
+    """The candidate with the smallest BIC, simulated from the estimated initial value."""
     check(t, x)
     with quiet():
         estimate = estimate_states(Observations.joined([t], [x]))
@@ -63,7 +64,7 @@ def _candidates(estimate: StateEstimate) -> Iterator[Program]:
 
 
 def _information(program: Program, t: Floats, x: Floats) -> float:
-    """The Bayesian information criterion of the simulated trajectory; half a constant for every node."""
+    """The Bayesian information criterion of the simulated trajectory; a node costs half a constant."""
     rest = 1.0 - observed_r2(program, t, x)
     size = len(program.constants) + len(program) / 2
     return x.size * np.log(rest + FLOOR) + size * np.log(x.size)

@@ -1,1 +1,1 @@
-"""Which candidate it is: the search and its criterion."""
+"""Choosing among candidates: the search and its criterion."""

@@ -1,11 +1,11 @@
 """The choice among fitted systems, from the observed data alone.
 
 One criterion for all candidates, wherever they come from, in units of twice a log-probability: how well the
-system fits, how likely its structure is, and whether it runs away from other initial values.  How likely the
-structure is say the network (of all candidates, not only its own) and the size; where there is no network, a
-Bayesian information criterion does.
-The weights were chosen on synthetic systems, where they matter little; that the network is asked does: with
-sigma 0.05 and rho 0.5 it generalizes in 55 of 100 cases instead of 49.
+system fits, how likely its structure is, and whether it runs away from other initial values.  The structural
+prior comes from the network, which scores all candidates and not only its own, and from expression size.
+Without a network, a Bayesian information criterion takes its place.
+The weights were chosen on synthetic systems, where they matter little.  The network's score does matter: with
+sigma 0.05 and rho 0.5 the chosen system generalizes in 55 of 100 cases, without it in 49.
 """
 
 from __future__ import annotations
@@ -19,21 +19,25 @@ from odefinder.expressions.program import Program
 from odefinder.inference.fit.refine import FLOOR, Fit, fit_constants
 from odefinder.numerics.integrate import Status, integrate
 
-# A wrong system often fits only from initial values of its own: the error from smoothed ones counts, too, as
-# much as so many observations.
+# A wrong system often fits only from initial values of its own, so the error from smoothed ones counts too:
+# as much as this many observations.
 START_WEIGHT = 20.0
-SIZE_SHARE = 0.5  # of the information criterion's cost of size, beside the network's: it knows few short data
-# The likelihood trusts its assumptions about the noise too much.  Beside the network's word it counts only so
-# far: of 367 synthetic noisy cases 12 generalize that did not when it counted in full, and 3 no more.
+# How much of the information criterion's cost of size is added to the network's score: the network saw few
+# short datasets in training.
+SIZE_SHARE = 0.5
+# The likelihood trusts its assumptions about the noise too much, so next to the network's score only this
+# share of it counts.  Compared with counting it in full, of 367 synthetic noisy cases 12 were gained (they
+# generalize only this way) and 3 were lost.
 LIKELIHOOD_SHARE = 0.5
-# Of 402 synthetic noisy cases 65 % generalize; with this spread the first system's weight is 0.64 on average.
+# Calibrated: 65 % of 402 synthetic noisy cases generalize, and with this spread the first system's weight is
+# 0.64 on average.
 WEIGHT_SPREAD = 2.0
-# A system that runs away from initial values which the data might have had is believed less.  Of 578 noisy
-# cases, synthetic and textbook systems, 5 generalize that did not without this, and 1 no more.
+# A system is trusted less if it runs away from initial values that the data might have had.  Of 578 noisy
+# cases (synthetic and textbook systems) this gained 5, which generalize only with it, and lost 1.
 NEARBY = (0.5, 2.0)
 RUNAWAY_COST = 12.0
-FAR = 1e3  # times the largest observed value: a trajectory that goes there runs away
-LEAST_PER_NODE = -4.0  # log-probability below which the network is not believed: it may not know the word
+FAR = 1e3  # times the largest observed value: a trajectory that gets this far has run away
+LEAST_PER_NODE = -4.0  # log-probability below which the network is not trusted: it may lack the word
 
 
 def start_error(fit: Fit, data: Observations, starts: Floats) -> float:
@@ -44,7 +48,7 @@ def start_error(fit: Fit, data: Observations, starts: Floats) -> float:
 
 
 def runs_away(program: Program, starts: Floats, data: Observations) -> bool:
-    """Whether a system leaves all bounds within the time of the data from half or twice initial values.
+    """Whether a system that starts at half or twice the initial values runs away within the time of the data.
 
     starts: (trajectories, D).
     """
@@ -94,13 +98,13 @@ def best_fit(fits: Sequence[Fit], data: Observations, starts: Floats | None = No
 
 
 def relative_weights(criteria: Floats) -> Floats:
-    """How much each candidate is to be believed, relative to the others: their sum is 1."""
+    """How plausible each candidate is relative to the others; the weights sum to 1."""
     relative = np.exp(-0.5 * (criteria - criteria.min()) / WEIGHT_SPREAD)
     return relative / relative.sum()
 
 
 def on_front(sizes: Sequence[float], errors: Sequence[float]) -> list[bool]:
-    """Which candidates are on the Pareto front: none is as small and fits better, or as good and smaller."""
+    """Which candidates are on the Pareto front: no other is as good in both measures and better in one."""
     pairs = list(zip(sizes, errors, strict=True))
     return [
         not any(

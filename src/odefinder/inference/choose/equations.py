@@ -1,4 +1,4 @@
-"""Equations of single variables that were fitted in integral form, and the systems they combine to."""
+"""Equations of single variables, fitted in integral form, and the systems that they combine into."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from odefinder.inference.fit.integral import ComponentFit, match_component
 from odefinder.inference.fit.states import StateEstimate
 from odefinder.inference.propose.sparse import smallest_sums
 
-LONGEST = 60  # nodes of an equation that is made longer; twice as many of one that is fitted
-# Under noise the equations that many of the network's samples share are more often right than those that fit
-# best: each factor of e in their number counts as much as this many in the likelihood.
+LONGEST = 60  # nodes of an equation that may still be made longer; fitted ones may have twice as many
+# Under noise, equations that many of the network's samples share are right more often than those that fit
+# best: each factor of e in the number of samples counts as much as VOTE_WEIGHT in the log-likelihood.
 VOTE_WEIGHT, NO_VOTE = 5.0, 0.3
 
 
 class Equations:
-    """The equations found so far, one front for each variable, the best of every structure."""
+    """The equations found so far: one front per variable, with the best equation of every structure."""
 
     def __init__(self, data: Observations, estimate: StateEstimate, operators: frozenset[str] | None = None):
         self.data = data
@@ -37,7 +37,7 @@ class Equations:
         self._tried: set[tuple[bytes, ...]] = set()
 
     def allowed(self, program: Program) -> bool:
-        """Whether it has only the operators that may occur."""
+        """Whether it has only operators that may occur."""
         return self.operators is None or program.operators() <= self.operators
 
     # ------------------------------------------------------------ votes
@@ -49,7 +49,7 @@ class Equations:
                 of_component[equation.key] += count
 
     def most_voted(self, proposals: Sequence[Form], kept: int, count: int) -> Iterator[Form]:
-        """Systems of the equations that most proposals share: `kept` of each variable, `count` systems."""
+        """`count` systems of the equations that most proposals share, from `kept` equations per variable."""
         equations: list[dict[bytes, Program]] = [{} for _ in self.votes]
         for form in proposals:
             for known, equation in zip(equations, form.components(), strict=True):
@@ -62,7 +62,7 @@ class Equations:
     # ------------------------------------------------------------ single equations
 
     def match_program(self, component: int, equation: Program, source: str, iterations: int = 20) -> None:
-        """`match` for an equation that is not in canonical form, or perhaps no longer."""
+        """`match` for an equation that may not be in canonical form."""
         with suppress(ExpressionError):  # such as 1 / 0
             self.match(component, Form.of(equation), source, iterations)
 
@@ -76,7 +76,7 @@ class Equations:
         self.keep(component, fit, source)
 
     def keep(self, component: int, fit: ComponentFit, source: str) -> None:
-        """Add a fitted equation, if it is allowed and the best of its structure."""
+        """Add a fitted equation if it is allowed and the best of its structure."""
         if not self.allowed(fit.program):
             return
         key = structure(fit.program)
@@ -85,7 +85,7 @@ class Equations:
             self._fronts[component][key] = (fit, source if known is None else known[1])
 
     def refit(self, estimate: StateEstimate) -> None:
-        """Fit all equations again, along other states."""
+        """Fit all equations again, along these states."""
         self.estimate = estimate
         before = self._fronts
         self._fronts = [{} for _ in before]
@@ -98,9 +98,9 @@ class Equations:
     def combinations(
         self, kept: int, count: int, *, by_votes: bool, again: bool = False
     ) -> Iterator[tuple[Program, str]]:
-        """Systems of smallest summed scores, with their source: of `kept` equations of each variable.
+        """The systems with the smallest summed scores, and their sources, from `kept` equations per variable.
 
-        again: those that were handed out before, too.
+        again: include systems that were handed out before.
         """
         scored = [self._best(component, kept, by_votes) for component in range(len(self._fronts))]
         fresh = [keys for keys in smallest_sums(scored, 8 * count) if again or keys not in self._tried]
@@ -114,8 +114,8 @@ class Equations:
     def _best(self, component: int, count: int, by_votes: bool) -> list[tuple[float, bytes]]:
         """Scores and keys of the best equations of a variable, best first.
 
-        by_votes: under noise those that many proposals share come first; on clean data, where the score says
-        more, it ranks the proposed ones only.
+        by_votes: under noise, equations that many proposals share come first.  On clean data, where the score
+        says more, the score alone ranks them, and only proposed equations take part.
         """
         votes, noisy = self.votes[component], self.estimate.noisy
         weight = 2.0 * VOTE_WEIGHT if by_votes and noisy else 0.0

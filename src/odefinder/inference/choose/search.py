@@ -1,4 +1,4 @@
-"""From proposals to fitted systems: refit, recombine, search around the best, all under a budget of time.
+"""From proposals to fitted systems: refit, recombine, search around the best, all within a time budget.
 
 Proposals are whole systems (from the network or the user) and equations of single variables (from sparse
 regression).  Everything is taken apart into equations, each fitted in integral form, where no ODE is solved;
@@ -33,11 +33,11 @@ from odefinder.limits.deadline import Deadline
 # Mean squared scaled residuals above which the best fit may be stuck in a local minimum.
 STUCK, STUCK_CLEAN = 0.05, 1e-6
 PROMISING, NEARLY_EXACT = 1e-3, 1e-6
-HARD = 6  # systems that are then fitted over short parts of the trajectories first
-STEP = 2  # intervals from one observed state to another
+HARD = 6  # how many systems are then fitted over short parts of the trajectories first
+STEP = 2  # intervals from an observed state to the one that is predicted from it
 RESCORED = 50  # systems whose structure the network scores
-JUST_NOISE = (0.5, 1.5)  # what a fit leaves, in units of the noise, if that is all that is left
-MUCH_NOISE = 0.1  # mean squared scaled residual: with this much, almost any system leaves just noise
+JUST_NOISE = (0.5, 1.5)  # residuals between these multiples of the noise count as noise alone
+MUCH_NOISE = 0.1  # mean squared scaled residual: with noise this large, almost any system leaves only noise
 
 
 @dataclass(frozen=True)
@@ -46,11 +46,11 @@ class SearchSettings:
 
     sparse: bool = True
     whole: int = 12  # proposed systems that are fitted as they are
-    equations: int = 10  # of each variable that are combined
+    equations: int = 10  # that are combined, per variable
     combined: int = 12  # systems that are put together from them, in each round
     rounds: int = 6  # of local search on clean data
     noisy_rounds: int = 1
-    parents: int = 2  # best systems that a round begins with
+    parents: int = 2  # best systems from which a round starts
     passes: int = 2  # with improved state estimates, on noisy data
 
 
@@ -76,7 +76,7 @@ class Search:
         log_prior: Callable[[Sequence[Program]], Floats] | None = None,
         operators: frozenset[str] | None = None,
     ):
-        """log_prior: the log-probability of systems before the data are seen, which `rescored` asks for.
+        """log_prior: gives the log-probability of systems according to the network; `rescored` uses it.
 
         operators: those that may occur, add and mul among them; None: all.
         """
@@ -104,7 +104,7 @@ class Search:
         """The same systems with the structural prior in their criterion."""
         if self.log_prior is None or not best:
             return best
-        # Whatever the prior is, some cannot come first: it is not computed for them.
+        # Some systems cannot come first whatever their prior is: it is not computed for them.
         surely = min(self._criterion(found, -np.inf) for found in best)
         hopeful = [self._criterion(found, 0.0) <= surely + RUNAWAY_COST for found in best]
         chances = np.full(len(best), -np.inf)
@@ -115,7 +115,7 @@ class Search:
         ]
 
     def _tried_elsewhere(self, found: Candidate) -> Candidate:
-        """The same system, at a cost if it runs away from initial values near those of the data."""
+        """The same system, penalized if it runs away from initial values near those of the data."""
         away = runs_away(found.fit.program, found.fit.starts, self.data)
         return replace(found, criterion=found.criterion + RUNAWAY_COST) if away else found
 
@@ -129,9 +129,9 @@ class Search:
     def run(
         self, proposals: Sequence[Form], source: str = "network", votes: Sequence[int] | None = None
     ) -> list[Candidate]:
-        """Everything, from proposed systems (in canonical units) up to the ranking before `rescored`.
+        """All stages, from proposed systems (in canonical units) up to the ranking that `rescored` refines.
 
-        votes: how often each of them was proposed; None: it does not matter.
+        votes: how often each of them was proposed; None if that does not matter.
         """
         if votes is not None:
             self.equations.count_votes(proposals, votes)
@@ -144,7 +144,7 @@ class Search:
             if self.deadline.over or (number > 0 and not self._improve_estimate()):
                 break
             self.collect_equations(proposals, source)
-            if settings.sparse and not (noisy and explained):  # then regression adds nothing
+            if settings.sparse and not (noisy and explained):  # with only noise left, it adds nothing
                 self.propose_sparse()
             self.combine()
         for _ in range(settings.noisy_rounds if noisy else settings.rounds):
@@ -159,7 +159,7 @@ class Search:
         starts = self.first_estimate.starts
         plain: list[float] = []
         for form in proposals:
-            # One at least, however short the time.
+            # At least one, however short the time.
             if self.deadline.stopped or (self.deadline.over and plain):
                 break
             plain.append(fit_constants(form.program, self.data, starts=starts, iterations=0).error)
@@ -169,9 +169,9 @@ class Search:
             self._fit(proposals[i], source)
 
     def fit_from_observed(self, proposals: Sequence[Form], source: str) -> None:
-        """Fit the proposed systems that lead best from observed states to the next ones.
+        """Fit the proposed systems that best predict observed states from earlier ones.
 
-        This needs no states between the points, which few points of a fast signal do not tell.
+        This needs no states between the points, which cannot be estimated from few points of a fast signal.
         """
         part, starts = segments(self.data, self.equations.estimate.states, STEP)
         steps: list[float] = []
@@ -200,15 +200,15 @@ class Search:
                 self.equations.keep(component, fit, "sparse")
 
     def _fit_linear(self) -> None:
-        """A linear system, where there is no other: for lack of time, or because none could be integrated."""
+        """A linear system if there is no other, for lack of time or because none could be integrated."""
         dimension = self.data.dimension
         linear = concatenate([linear_equation(dimension)] * dimension)
         self._fit_program(match_system(linear, self.data, self.equations.estimate), "sparse")
 
     def combine(self, votes: bool = True) -> bool:
-        """Combine the best equations and fit the systems; whether the best one is better than before.
+        """Combine the best equations and fit the systems; returns whether the best one improved.
 
-        votes: and as many systems again of the equations that were proposed most often.
+        votes: also fit as many systems of the equations that were proposed most often.
         """
         before = self._best_criterion()
         rankings = (False, True) if votes and any(self.equations.votes) else (False,)
@@ -228,7 +228,7 @@ class Search:
         return self._best_criterion() < before
 
     def search_around(self) -> bool:
-        """One round of small changes to the equations of the best systems; whether something was won."""
+        """One round of small changes to the best systems' equations; returns whether the best improved."""
         ranked = self.ranked()
         if not ranked:
             return False
@@ -244,7 +244,7 @@ class Search:
     # ------------------------------------------------------------ parts
 
     def _noise_is_left(self) -> bool:
-        """Whether the best system leaves just what was taken for noise."""
+        """Whether what the best system leaves is just what was taken for noise."""
         return JUST_NOISE[0] * self._noise() < self._best_error() < JUST_NOISE[1] * self._noise()
 
     def _noise(self) -> float:
@@ -252,7 +252,7 @@ class Search:
         return float(np.mean((self.first_estimate.noise / self.data.scale) ** 2))
 
     def _doubt_noise(self, proposals: Sequence[Form], source: str) -> None:
-        """What looks like noise may be a fast signal with few points: a system that fits exactly tells."""
+        """What looks like noise may be a fast signal with few points: a system that fits exactly shows it."""
         clean = estimate_states(self.data, noisy=False)
         attempt = Search(self.data, clean, self.settings, self.deadline, operators=self.equations.operators)
         kept, count = self.settings.equations, self.settings.combined
@@ -290,12 +290,12 @@ class Search:
         return True
 
     def _fit_program(self, program: Program, source: str, hard: bool = False) -> None:
-        """`_fit` for a system that is not in canonical form, or perhaps no longer."""
+        """`_fit` for a system that may not be in canonical form."""
         with suppress(ExpressionError):
             self._fit(Form.of(program), source, hard)
 
     def _fit(self, form: Form, source: str, hard: bool = False) -> None:
-        """Fit a system on the trajectories and keep it, if it is the best of its structure."""
+        """Fit a system on the trajectories and keep it if it is the best of its structure."""
         program, key = form.program, form.key
         if not self.equations.allowed(program):
             return

@@ -1,7 +1,7 @@
 """The paper's way to fit constants, "ODEFormer (opt)": BFGS on the integrated trajectory.
 
 Levenberg-Marquardt (`refine.py`) needs fewer integrations and is the default; this is for comparison.  The
-gradient is analytic here, where the paper takes differences.
+gradient is analytic here; the paper uses finite differences.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ WALL = 1e6  # cost of constants with which the system cannot be integrated
 def fit_by_bfgs(
     program: Program, data: Observations, *, starts: Floats | None = None, iterations: int = 100
 ) -> Fit:
-    """The program with the constants that fit best, from where they stand; initial values stay."""
+    """The program with its constants fitted, starting from the current ones; initial values stay fixed."""
     x0 = np.ascontiguousarray(data.states[data.bounds[:-1]] if starts is None else starts)
 
     def objective(constants: Floats) -> tuple[float, Floats]:
@@ -34,7 +34,7 @@ def fit_by_bfgs(
         cost, _ = cost_and_gradient(program, data, x0)
         return Fit(program, x0, cost / data.count)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", RuntimeWarning)  # of line searches that meet the wall
+        warnings.simplefilter("ignore", RuntimeWarning)  # from line searches that hit the wall
         result = minimize(
             objective, program.constants, jac=True, method="BFGS", options={"maxiter": iterations}
         )

@@ -16,11 +16,11 @@ from odefinder.inference.fit.refine import Fit, fit_constants
 
 SHARES = (0.15, 0.3, 0.45, 0.6, 0.75, 0.9)
 MIN_POINTS = 5
-SEGMENTS = (6, 16, 40)  # intervals of a segment, in turn
+SEGMENTS = (6, 16, 40)  # intervals per segment, one length after the other
 
 
 def beginning(data: Observations, share: float) -> Observations:
-    """The first share of each trajectory, but not fewer than five points of one that has them."""
+    """The first share of each trajectory, but at least five points where it has them."""
     lengths = np.diff(data.bounds)
     kept = np.minimum(np.maximum(np.ceil(share * lengths).astype(np.int64), MIN_POINTS), lengths)
     rows = np.concatenate(
@@ -37,7 +37,7 @@ def fit_growing(
     fit_starts: bool = False,
     iterations: int = 15,
 ) -> Fit:
-    """As `fit_constants`, but over a growing share of each trajectory; from where the constants stand.
+    """Like `fit_constants`, but over a growing share of each trajectory; starts from the current constants.
 
     starts: initial values (trajectories, D); None for the first observed ones.
     """
@@ -53,7 +53,7 @@ def fit_growing(
 
 
 def segments(data: Observations, states: Floats, intervals: int) -> tuple[Observations, Floats]:
-    """The data cut into segments of so many intervals, and estimated states (segments, D) at their starts."""
+    """The data in segments of this many intervals, and estimated states (segments, D) at their starts."""
     rows: list[NDArray[np.int64]] = []
     for first, last in zip(data.bounds[:-1], data.bounds[1:], strict=True):
         cuts = np.arange(first, last - 1, intervals)
@@ -66,7 +66,7 @@ def segments(data: Observations, states: Floats, intervals: int) -> tuple[Observ
 def fit_segments(
     program: Program, data: Observations, states: Floats, *, fit_starts: bool = False, iterations: int = 15
 ) -> Fit:
-    """As `fit_constants`, but over segments first, which begin at the estimated states (N, D)."""
+    """Like `fit_constants`, but first over segments, which begin at the estimated states (N, D)."""
     fitted = program
     for intervals in SEGMENTS:
         if intervals >= max(np.diff(data.bounds)) - 1:

@@ -1,7 +1,7 @@
 """One equation fitted in integral form: x_i(t) = a + integral of f_i along estimated states.
 
-No ODE is solved, and every equation has a fit and a score of its own, whatever the others look like.  All
-constants of a formula, inside and outside of functions, are fitted together by Levenberg-Marquardt; the
+No ODE is solved, and every equation has a fit and a score of its own, whatever the other equations are.  All
+constants of a formula, inside and outside functions, are fitted together by Levenberg-Marquardt; the
 constant of integration a, one for each trajectory, is eliminated exactly.
 """
 
@@ -23,7 +23,7 @@ from odefinder.numerics.evaluate import eval_gradients
 DAMPING, SHRINK, GROW = 1e-3, 0.1, 10.0  # most constants enter linearly, where full steps are best
 TOLERANCE = 1e-7  # relative decrease of the cost below which a step counts as no progress
 GIVE_UP = 1e3  # damping beyond which one step without progress is enough
-FUNCTION_COST = 1.0  # of a sine, inverse and the like, beyond its node: monomials are more frequent
+FUNCTION_COST = 1.0  # of a sine, inverse and the like, on top of its node: monomials are more frequent
 NOISE_SHARE = 3.0  # chosen on synthetic systems: 1 was worse, 10 about as good
 
 
@@ -63,7 +63,7 @@ class IntegralPoint(NamedTuple):
     """Residuals at one set of constants."""
 
     parameters: Floats  # (constants,)
-    residuals: Floats  # (N,), means taken off
+    residuals: Floats  # (N,), without their mean over each trajectory
     columns: Floats  # (N, constants): their derivatives
 
 
@@ -154,7 +154,7 @@ def _point(problem: IntegralProblem) -> IntegralPoint:
 
 @compiled
 def fit_integral(ops: Ops, values: Values, along: Quadrature, observed: Floats, pace: Pace) -> float:
-    """Improve the constants (in `values`) in place; the sum of squares that is left.
+    """Improve the constants (in `values`) in place; returns the remaining sum of squares.
 
     The program is the equation, followed by one idle variable for each further equation of the system.
     """
@@ -174,7 +174,7 @@ def fit_integral(ops: Ops, values: Values, along: Quadrature, observed: Floats, 
 def match_component(
     program: Program, component: int, data: Observations, estimate: StateEstimate, *, iterations: int = 20
 ) -> ComponentFit:
-    """The equation of one variable with the constants that fit best, from where they stand."""
+    """The equation of one variable with its constants fitted, starting from the current ones."""
     idle = data.dimension - 1
     ops = np.concatenate([program.ops, np.full(idle, VAR, np.int8)])
     values = np.concatenate([program.values, np.zeros(idle)])
@@ -192,15 +192,15 @@ def match_component(
 
 
 def match_system(program: Program, data: Observations, estimate: StateEstimate) -> Program:
-    """A system with each equation's constants fitted in integral form, from where they stand."""
+    """A system with each equation's constants fitted in integral form, starting from the current ones."""
     equations = enumerate(program.components())
     return concatenate([match_component(one, k, data, estimate).program for k, one in equations])
 
 
 def floor(data: Observations, estimate: StateEstimate, component: int) -> float:
-    """The mean squared scaled residual near and below which little is to be won.
+    """The mean squared scaled residual near and below which there is little to gain.
 
-    More than the noise alone: the integrals hold the errors of the estimated states, too.
+    It is larger than the noise alone, because the integrals also contain the errors of the estimated states.
     """
     return FLOOR + NOISE_SHARE * float(estimate.noise[component] / data.scale[component]) ** 2
 

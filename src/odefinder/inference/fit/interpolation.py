@@ -32,9 +32,9 @@ class Curve:
 
 
 def interpolate(t: Floats, x: Floats, degree: int) -> Curve:
-    """The spline of this odd degree through all points, or of as high a one as there are points for.
+    """The spline of this odd degree through all points, or of the highest degree the points allow.
 
-    A single point is continued as a constant; where there is none, the curve is 0.
+    A single point is continued as a constant; without points the curve is 0.
     """
     from scipy.interpolate import make_interp_spline  # slow to import
 
@@ -45,15 +45,15 @@ def interpolate(t: Floats, x: Floats, degree: int) -> Curve:
 
 
 def leave_one_out(t: Floats, x: Floats, order: int) -> Floats:
-    """Errors of predicting each point from its order + 1 neighbours, divided by what white noise would give.
+    """Errors of predicting each point from its order + 1 neighbours, scaled so that orders can be compared.
 
-    Under noise of standard deviation s alone their root mean square is s, whatever the order.
+    For pure noise of standard deviation s their root mean square is s, whatever the order.
     """
     n, width = len(t), order + 2  # a window of the point and its neighbours
     first = np.clip(np.arange(n) - width // 2, 0, n - width)
     window = first[:, None] + np.arange(width)
-    # The divided difference over the window vanishes for polynomials of this order: it is the error of the
-    # prediction of any of its points, up to a factor.
+    # The divided difference over the window vanishes for polynomials of this order: up to a factor, it is the
+    # error of predicting any of the window's points from the others.
     gaps = t[window][:, :, None] - t[window][:, None, :]
     gaps[:, np.arange(width), np.arange(width)] = 1.0
     log_weights = -np.log(np.abs(gaps)).sum(axis=2)  # products of many gaps would under- or overflow
@@ -62,7 +62,7 @@ def leave_one_out(t: Floats, x: Floats, order: int) -> Floats:
 
 
 def error_by_order(times: Sequence[Floats], values: Sequence[Floats]) -> Floats:
-    """The typical leave-one-out error of each order from 1 on that has enough points, over trajectories."""
+    """The typical leave-one-out error over all trajectories, for each order from 1 that has enough points."""
     result = []
     for order in ORDERS:
         errors = [

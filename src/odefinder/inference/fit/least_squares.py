@@ -20,27 +20,27 @@ Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 
 DAMPING_MIN, DAMPING_MAX = 1e-12, 1e10
-NOT_DEFINITE = 10.0  # by which the damping grows where the equations cannot be solved
+NOT_DEFINITE = 10.0  # factor by which the damping grows where the equations cannot be solved
 # Geodesic acceleration (Transtrum and Sethna 2012): a second-order correction of the step, tried where steps
 # win less than CRAWLING of the cost, probed at PROBE of the step and refused beyond MOST_BEND of its length.
 CRAWLING, PROBE, MOST_BEND = 0.3, 0.1, 0.375
 
 
 class Pace(NamedTuple):
-    """How boldly the loop goes, and when it stops."""
+    """How bold the steps are, and when the loop stops."""
 
     iterations: int
     damping: float  # at the start
-    shrink: float  # of the damping after a step that lowered the cost
-    grow: float  # of the damping after one that did not
+    shrink: float  # factor of the damping after a step that lowered the cost
+    grow: float  # factor of the damping after one that did not
     tolerance: float  # relative decrease of the cost below which a step counts as no progress
     give_up: float  # damping beyond which one step without progress is enough
     exact: float  # cost below which nothing is left to gain
-    bends: bool  # whether steps follow bent valleys
+    bends: bool  # whether steps follow curved valleys
 
 
 def evaluate(problem: Any, point: Any) -> float:
-    """The cost at `point.parameters`, inf if there is none; fills what else the point holds."""
+    """The cost at `point.parameters`, inf if there is none; fills in the rest of the point."""
     raise TypeError("compiled code only")
 
 
@@ -50,7 +50,7 @@ def expand(problem: Any, point: Any, gradient: Floats, hessian: Floats) -> None:
 
 
 def bend(problem: Any, point: Any, probe: Floats, step: Floats, rhs: Floats) -> bool:
-    """Half the gradient of the residuals' second derivative along the step, to `rhs`; False if there is none.
+    """Writes half the gradient of the residuals' second derivative along the step to `rhs`; False if none.
 
     probe (P,): parameters at PROBE of the step.
     """
@@ -60,12 +60,12 @@ def bend(problem: Any, point: Any, probe: Floats, step: Floats, rhs: Floats) -> 
 def implement(
     kind: type, evaluation: Callable[..., float], expansion: Callable[..., None], bending: Callable[..., bool]
 ) -> None:
-    """Let compiled code call these functions where the above are called with a problem of this kind."""
+    """Make compiled calls of the three functions above use these for problems of this kind."""
 
     def is_kind(problem: Any) -> bool:
         return getattr(problem, "instance_class", None) is kind  # of numba's type of a named tuple
 
-    @overload(evaluate, strict=False)  # which would compare annotations
+    @overload(evaluate, strict=False)  # strict mode would compare annotations
     def choose_evaluation(problem: Any, point: Any) -> Any:
         return (lambda problem, point: evaluation(problem, point)) if is_kind(problem) else None
 
@@ -117,7 +117,7 @@ def solve_damped(hessian: Floats, gradient: Floats, damping: float, step: Floats
 
 @compiled
 def hold(fixed: Bools, gradient: Floats, hessian: Floats) -> None:
-    """Make the equations of fixed parameters say that they do not change."""
+    """Change the equations so that fixed parameters stay as they are."""
     for c in range(min(len(fixed), len(gradient))):
         if fixed[c]:
             gradient[c] = 0.0
@@ -139,7 +139,7 @@ def is_finite(matrix: Floats) -> bool:
 
 @compiled
 def add_bend(hessian: Floats, step: Floats, bent: Floats) -> None:
-    """Correct the step, unless the correction is too large to be believed."""
+    """Correct the step, unless the correction is too large to be trusted."""
     length, change = 0.0, 0.0
     for c in range(len(step)):
         length += hessian[c, c] * step[c] ** 2
@@ -151,9 +151,9 @@ def add_bend(hessian: Floats, step: Floats, bent: Floats) -> None:
 
 @compiled
 def levenberg_marquardt(problem: Any, now: Any, new: Any, fixed: Bools, pace: Pace) -> tuple[float, Any]:
-    """The smallest cost that is found from `now.parameters` on, and the point where it is.
+    """The smallest cost found when starting from `now.parameters`, and its point.
 
-    new: room for another point.  fixed: parameters that stay, from the first on.
+    new: room for another point.  fixed: which of the first parameters stay as they are.
     """
     size = len(now.parameters)
     gradient, new_gradient = np.empty(size), np.empty(size)

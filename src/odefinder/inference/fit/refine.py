@@ -1,7 +1,7 @@
 """Constants fitted to the observed trajectories, with analytic sensitivities (compiled).
 
 The residuals are those of the integrated trajectory, each variable divided by its own scale; under noise
-the initial values are fitted, too.  Everything happens on flat arrays without the GIL: one skeleton
+the initial values are fitted too.  Everything happens on flat arrays without the GIL: one skeleton
 takes milliseconds.
 """
 
@@ -46,11 +46,11 @@ class Observed(NamedTuple):
     times: Floats  # (N,)
     states: Floats  # (N, D)
     bounds: Ints  # (trajectories + 1,)
-    weights: Floats  # (N, D), by which residuals are multiplied; 0 for missing entries
+    weights: Floats  # (N, D): factors of the residuals; 0 for missing entries
 
 
 class Tolerance(NamedTuple):
-    """How exactly and how long trajectories are integrated."""
+    """How accurately trajectories are integrated, and when integration gives up."""
 
     rtol: float
     max_steps: int
@@ -77,7 +77,7 @@ class TrajectoryPoint(NamedTuple):
 
     parameters: Floats  # (P,)
     states: Floats  # (N, D)
-    slopes: Floats  # (N, D, C): by the constants and the own trajectory's initial values
+    slopes: Floats  # (N, D, C): derivatives by the constants and by that trajectory's initial values
 
 
 @compiled
@@ -97,7 +97,7 @@ def _problem(
 
 @compiled
 def _point(problem: TrajectoryProblem) -> TrajectoryPoint:
-    """The point where the problem's own constants and initial values are; nothing is computed yet."""
+    """The point at the problem's own constants and initial values; nothing is computed yet."""
     n_constants, dimension = len(problem.constants), problem.starts.shape[1]
     columns = n_constants + (dimension if problem.free_starts else 0)
     n_times = len(problem.data.times)
@@ -124,7 +124,7 @@ def _go(problem: TrajectoryProblem, parameters: Floats) -> None:
 def _integrated(
     problem: TrajectoryProblem, constants: bool, starts: bool, work: Workspace, states: Floats, slopes: Floats
 ) -> float:
-    """Integrate all trajectories; the sum of squares of the weighted residuals, or inf."""
+    """Integrate all trajectories; returns the sum of squares of the weighted residuals, or inf."""
     data, tolerance = problem.data, problem.tolerance
     atol = 1e-3 * tolerance.rtol * tolerance.bound / BOUND
     cost = 0.0
@@ -154,7 +154,7 @@ def _evaluate(problem: TrajectoryProblem, point: TrajectoryPoint) -> float:
 
 @compiled
 def _places(problem: TrajectoryProblem, trajectory: int, place: Ints) -> None:
-    """Where the columns of a trajectory's slopes stand among the parameters: each has its own starts."""
+    """Which parameters the columns of a trajectory's slopes belong to: each trajectory has its own starts."""
     n_constants, dimension = len(problem.constants), problem.starts.shape[1]
     for c in range(len(place)):
         place[c] = c if c < n_constants else c + trajectory * dimension
@@ -226,8 +226,8 @@ def fit_trajectories(
 ) -> float:  # fmt: skip
     """Improve constants (in `values`) and initial values (in `starts`) in place; returns the final cost.
 
-    fixed (constants,): those that stay.  With no iterations it is the cost as it stands, without the price
-    of sensitivities.
+    fixed (constants,): which constants stay as they are.  With 0 iterations it only computes the cost,
+    without the expense of sensitivities.
     """
     fitted = pace.iterations > 0
     problem = _problem(ops, values, starts, data, tolerance, fitted, free_starts and fitted)
@@ -245,7 +245,7 @@ def fit_trajectories(
 def expand_trajectories(
     ops: Ops, values: Values, starts: Floats, data: Observed, tolerance: Tolerance, free_starts: bool
 ) -> tuple[float, Floats, Floats]:
-    """Cost, half its gradient and the Gauss-Newton matrix, of the constants and perhaps initial values."""
+    """Cost, half its gradient and the Gauss-Newton matrix, by the constants and perhaps initial values."""
     problem = _problem(ops, values, starts, data, tolerance, True, free_starts)
     point = _point(problem)
     size = len(point.parameters)
@@ -269,11 +269,11 @@ def fit_constants(
     max_steps: int = 2000,
     bends: bool = False,
 ) -> Fit:
-    """The program with the constants that fit the data best, from where they stand.
+    """The program with the constants that fit the data best, starting from the current ones.
 
-    fixed (constants,): those that stay as they are.  weights (N, D): by which residuals are multiplied; by
-    default one over the scale of each variable.  bends: steps follow bent valleys, as where constants hardly
-    matter.  That is good near an exact fit; a wrong structure would only lose its way further.
+    fixed (constants,): which constants stay as they are.  weights (N, D): factors of the residuals; by
+    default one over the scale of each variable.  bends: steps follow curved valleys, as where constants
+    hardly matter.  That helps near an exact fit; a wrong structure would only go further astray.
     """
     values = program.values.copy()
     x0 = np.ascontiguousarray(data.states[data.bounds[:-1]] if starts is None else starts).copy()
@@ -286,13 +286,16 @@ def fit_constants(
 
 
 def cost_and_gradient(program: Program, data: Observations, starts: Floats) -> tuple[float, Floats]:
-    """Sum of squares of the weighted residuals, and half its derivative by the constants."""
+    """The sum of squares of the weighted residuals, and half its derivative by the constants."""
     cost, gradient, _ = _expansion(program, data, starts, fit_starts=False)
     return cost, gradient
 
 
 def standard_errors(fit: Fit, data: Observations, *, fit_starts: bool) -> Floats:
-    """Of the fitted constants, in program order, by the curvature at the minimum; inf where undetermined."""
+    """Standard errors of the fitted constants, from the curvature at the minimum; inf where undetermined.
+
+    In program order.
+    """
     count = len(fit.program.constants)
     cost, _, hessian = _expansion(fit.program, data, fit.starts, fit_starts=fit_starts)
     freedom = data.count - len(hessian)
@@ -308,19 +311,19 @@ def standard_errors(fit: Fit, data: Observations, *, fit_starts: bool) -> Floats
 def _expansion(
     program: Program, data: Observations, starts: Floats, *, fit_starts: bool
 ) -> tuple[float, Floats, Floats]:
-    """Cost, half its gradient and the Gauss-Newton matrix, of the constants and perhaps initial values."""
+    """Cost, half its gradient and the Gauss-Newton matrix, by the constants and perhaps initial values."""
     tolerance = Tolerance(1e-6, 10_000, _bound(data))
     starts = np.ascontiguousarray(starts)
     return expand_trajectories(program.ops, program.values, starts, _observed(data), tolerance, fit_starts)
 
 
 def _observed(data: Observations, weights: Floats | None = None) -> Observed:
-    """The data for compiled code; by default every variable is divided by its scale."""
+    """The data for compiled code; by default residuals are divided by the scale of their variable."""
     return Observed(data.times, data.states, data.bounds, _weights(data) if weights is None else weights)
 
 
 def _weights(data: Observations) -> Floats:
-    """One over the scale of each variable, nothing for missing entries."""
+    """One over the scale of each variable, 0 for missing entries."""
     return np.where(np.isfinite(data.states), 1.0 / data.scale, 0.0)
 
 

@@ -1,9 +1,9 @@
-"""Constants rounded to simple values where the data allow it: 1.0003 becomes 1, and x' = y is written so.
+"""Constants rounded to simple values where the data allow it: x' = 1.0003 y becomes x' = y.
 
-A constant is a candidate if a number of few digits lies within its standard errors, and if numbers of so
-few digits are far apart compared with them: else it would be chance.  Those constants are fixed, the others
-fitted again; what makes the fit clearly worse is taken back.  Works in the user's units, where laws have
-simple constants.
+A constant is a candidate if a number of few digits lies within its standard errors, and if numbers with as
+few digits are far apart compared with those errors: otherwise a match could be coincidence.  Those constants
+are fixed and the others fitted again; what makes the fit clearly worse is undone.  This happens in the user's
+units, where laws have simple constants.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from odefinder.inference.fit.least_squares import Bools
 from odefinder.inference.fit.refine import Fit, fit_constants, standard_errors
 
 WITHIN = 2.0  # standard errors
-APART = 4.0  # standard errors between neighbouring numbers of so many digits, at least
+APART = 4.0  # standard errors, at least, between neighbouring numbers with the same number of digits
 MOST_DIGITS = 4
-SMALLEST_ERROR = 1e-7  # relative: no fit is more accurate than its integration
+SMALLEST_ERROR = 1e-7  # relative: no fit is more accurate than the integration
 
 
 def round_constants(fit: Fit, data: Observations, *, fit_starts: bool) -> Fit:
-    """The fit with simple constants where they explain the data as well."""
+    """The fit with simple constants where they explain the data equally well."""
     if not np.isfinite(fit.error):
         return fit
     constants = fit.program.constants
@@ -46,13 +46,13 @@ def round_constants(fit: Fit, data: Observations, *, fit_starts: bool) -> Fit:
 
 
 def _as_good(error: float, before: float, fixed: int, count: int) -> bool:
-    """Whether so many constants less are worth the larger error, by a Bayesian information criterion."""
+    """Whether `fixed` fewer constants are worth the larger error, by a Bayesian information criterion."""
     floor = SMALLEST_ERROR**2
     return count * math.log((error + floor) / (before + floor)) <= fixed * math.log(count)
 
 
 def simple_value(value: float, error: float) -> float:
-    """The number of fewest digits that the data do not tell from the value; NaN if there is none."""
+    """The number with the fewest digits that the data cannot tell from the value; NaN if there is none."""
     if not math.isfinite(error) or value == 0.0:
         return math.nan
     magnitude = math.floor(math.log10(abs(value)))

@@ -1,8 +1,8 @@
 """The states behind the observations: noise level, smooth trajectories, and a grid to integrate along them.
 
-Clean data are interpolated by a spline of high order, because smoothing would wash out what is fast; noisy
-data are smoothed.  Which they are is told by predicting points from their neighbours: with rising order of
-the polynomial the errors of a signal keep falling, those of noise stay.
+Clean data are interpolated by a spline of high order, because smoothing would wash out fast changes; noisy
+data are smoothed.  Predicting points from their neighbours tells the two apart: with rising order of the
+polynomial, the errors of a clean signal keep falling, while those of noise stay.
 """
 
 from __future__ import annotations
@@ -19,14 +19,12 @@ from odefinder.inference.fit.smoothing import Smoother
 from odefinder.numerics.evaluate import evaluate
 from odefinder.numerics.integrate import Status, integrate
 
-CLEAN_LEVEL = 3e-4  # errors of prediction, relative to the signal, that smoothing could not improve upon
-PLATEAU = 0.4  # the errors of noise fall by less than this from middle to high orders
-UNDERSAMPLED = (
-    0.05  # noise found by smoothing, relative to the error of prediction, below which there is none
-)
-FEW_ORDERS = 4  # below this nothing can be said about noise, and the data count as clean
+CLEAN_LEVEL = 3e-4  # prediction errors, relative to the signal, so small that smoothing could not help
+PLATEAU = 0.4  # from middle to high orders, the errors of noise do not fall to less than this share
+UNDERSAMPLED = 0.05  # with less noise found by smoothing, relative to the error of prediction, there is none
+FEW_ORDERS = 4  # with fewer, nothing can be said about noise, and the data count as clean
 SMOOTHING_ORDER = 3
-NODES = 450  # of the quadrature, about, over all trajectories
+NODES = 450  # of the quadrature over all trajectories, roughly
 MIN_NODES_EACH, MAX_NODES_EACH = 3, 8  # per interval between neighbouring times
 
 
@@ -47,7 +45,7 @@ class StateEstimate:
     bounds: Ints  # (trajectories + 1,) of the observed times
 
     def integrals(self, values: Floats) -> Floats:
-        """Integrals from the trajectory's start to each observed time of functions given at the nodes.
+        """Integrals of functions given at the nodes, from the trajectory's start to each observed time.
 
         (M, ...) -> (N, ...)
         """
@@ -60,13 +58,13 @@ class StateEstimate:
 
 
 def estimate_states(data: Observations, *, noisy: bool | None = None) -> StateEstimate:
-    """States and noise level from the data alone.  noisy: None to find out."""
+    """States and noise level from the data alone.  noisy: None to detect it."""
     variables = [_observed(data, d) for d in range(data.dimension)]
     errors = [error_by_order(times, values) for times, values in variables]
     suspected = _is_noisy(errors, data.scale) if noisy is None else noisy
     smoothers = _smoothers(variables, errors) if suspected else []
     if noisy is None:
-        # Undersampled signals look like noise, too; but then the smoother finds hardly any in some variable.
+        # Undersampled signals look like noise too; but then the smoother finds hardly any in some variable.
         noisy = suspected and not any(
             smoother is not None and smoother.noise < UNDERSAMPLED * by_order.min()
             for smoother, by_order in zip(smoothers, errors, strict=True)
@@ -158,7 +156,7 @@ def _highest_degree(error: float) -> int:
 def _smoothers(
     variables: list[tuple[list[Floats], list[Floats]]], errors: list[Floats]
 ) -> list[Smoother | None]:
-    """One for each variable; None for what has few points or does not change."""
+    """One for each variable; None if it has few points or does not change."""
     return [
         Smoother(times, values, SMOOTHING_ORDER)
         if sum(map(len, times)) > 2 * SMOOTHING_ORDER and len(by_order) and by_order.min() > 0.0

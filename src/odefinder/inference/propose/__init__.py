@@ -1,1 +1,1 @@
-"""Where candidates come from: the network, sparse regression and changes of what is there."""
+"""Where candidates come from: the network, sparse regression and changes to existing candidates."""

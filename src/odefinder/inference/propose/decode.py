@@ -1,11 +1,11 @@
 """Sampling systems from the network, constrained to well-formed ones (paper: "Decoding strategy").
 
-Every sequence is drawn token by token from the network's distribution at a temperature, with all tokens
-masked that could not lead to a valid system of the right dimension (see `grammar.py`).  What is drawn for a
-trajectory depends on its data and the seed only, not on what is decoded beside it.
+Every sequence is drawn token by token from the network's distribution at a temperature.  Tokens that could
+not lead to a valid system of the right dimension are masked (see `grammar.py`).  What is drawn for a
+trajectory depends only on its data and the seed, not on what else is in the batch.
 
-A log-probability is always that of the network at temperature 1 under the same mask, for systems that were
-drawn as for given ones, so that they can be compared.
+A log-probability is always the network's at temperature 1 under the same mask, so that drawn and given
+systems can be compared.
 
 Shapes: B trajectories, S samples of each, N sequences, L tokens, V vocabulary.
 """
@@ -31,9 +31,9 @@ from odefinder.limits.sizes import MAX_DIMENSION, MAX_POINTS, MAX_TRAJECTORIES
 from odefinder.network.presets import NetworkSettings
 from odefinder.network.runtime import Floats, Runtime
 
-Operators = frozenset[str] | None  # those that may occur; None: all
+Operators = frozenset[str] | None  # operators that may occur; None: all
 
-WORTH_DROPPING = 0.75  # share of rows still being written below which the others are dropped
+WORTH_DROPPING = 0.75  # below this share of unfinished rows, the finished ones are dropped
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class Decoding:
     samples: int = 50
     temperature: float = 1.0
     seed: int = 0
-    max_length: int | None = None  # tokens of a system; None: as many as the network can write
+    max_length: int | None = None  # tokens per system; None: as many as the network can write
 
     def __post_init__(self) -> None:
         if self.samples < 1 or not self.temperature > 0.0:
@@ -53,7 +53,7 @@ class Decoding:
             )
 
     def longest(self, network: NetworkSettings) -> int:
-        """Tokens that a system may have."""
+        """How many tokens a system may have."""
         return min(self.max_length or network.max_length, network.max_length)
 
 
@@ -71,7 +71,7 @@ class Proposal:
 
 @lru_cache(maxsize=32)
 def _grammar(vocabulary: str, max_length: int, operators: frozenset[str] | None) -> Grammar:
-    """A grammar takes milliseconds to make."""
+    """The grammar, cached because it takes milliseconds to build."""
     return Grammar(Vocabulary.preset(vocabulary), max_length, operators)
 
 
@@ -94,15 +94,15 @@ def sample(
     """Token ids (B, S, L), padded with PAD, and their log-probabilities (B, S).
 
     memory: what `runtime.encode` returned for B trajectories; dimensions (B,).  operators: those that may
-    occur; None: all.  enough: asked before every token, with the number of systems that are finished; those
-    that are not are then left empty, with log-probability -inf.
+    occur; None: all.  enough: called before every token with the number of finished systems; if it returns
+    True, unfinished ones are left empty, with log-probability -inf.
     """
     how = how or Decoding()
     batch, samples = len(np.asarray(dimensions)), how.samples
     count = batch * samples
     grammar = grammar_of(runtime.settings, how, operators)
     state, length = grammar.start(np.repeat(np.asarray(dimensions), samples)), grammar.max_length
-    # In (0, 1], one number a token; a sample's own do not depend on how many samples there are.
+    # In (0, 1], one number per token; a sample's numbers do not depend on how many samples there are.
     uniform = np.tile(1.0 - np.random.default_rng(how.seed).random((samples, length)), (batch, 1))
     sequences = runtime.begin(memory, samples, grammar.masks)
     tokens = np.full(count, BOS, dtype=np.int64)
@@ -121,7 +121,7 @@ def sample(
         finished[active] = ~going
         if not going.any():
             break
-        # Finished rows are padded, which costs as much as writing; copying the cache costs, too.
+        # Finished rows are padded, which costs as much as writing; but copying the cache has a cost too.
         if batch == 1 and going.sum() <= WORTH_DROPPING * len(going):
             state = state.take(going)
             sequences.keep(going)
@@ -141,7 +141,7 @@ def log_probabilities(
 ) -> Floats:
     """log P(system | data) (B, S) of given token ids (B, S, L), padded with PAD, by teacher forcing.
 
-    It is -inf for what the grammar of the dimensions (B,) does not allow.
+    It is -inf for systems that the grammar does not allow in the given dimensions (B,).
     """
     return token_log_probabilities(runtime, memory, dimensions, targets, how, operators)[0].sum(axis=-1)
 
@@ -193,7 +193,7 @@ def token_log_probabilities(
 
 
 def network_points(data: Observations, network: NetworkSettings) -> tuple[NDArray[Any], NDArray[np.int8]]:
-    """What the network reads of data (1, P, ...); what is more than it was trained on is thinned out."""
+    """The points that the network reads (1, P, ...), thinned out if there are more than it was trained on."""
     d, count = data.dimension, len(data.bounds) - 1
     shown = np.unique(np.linspace(0, count - 1, min(count, MAX_TRAJECTORIES)).astype(int))
     rows = np.concatenate([np.arange(data.bounds[k], data.bounds[k + 1]) for k in shown])
@@ -210,7 +210,7 @@ def network_points(data: Observations, network: NetworkSettings) -> tuple[NDArra
 
 @dataclass(frozen=True)
 class Reading:
-    """A network and what its encoder made of one set of data, for decoding and scoring alike."""
+    """A network and its encoding of one set of data, for both decoding and scoring."""
 
     runtime: Runtime
     memory: Any
@@ -233,7 +233,7 @@ def decode(
     operators: Operators = None,
     enough: Callable[[int], bool] = lambda finished: False,
 ) -> list[Proposal]:
-    """Distinct systems that the network proposes, likeliest first; arguments as of `sample`."""
+    """Distinct systems that the network proposes, likeliest first; for the arguments see `sample`."""
     ids, chances = sample(reading.runtime, reading.memory, [reading.dimension], how, operators, enough)
     return distinct_proposals(ids[0], chances[0], reading.vocabulary)
 
@@ -268,11 +268,11 @@ def distinct_proposals(
     """The systems of one example's samples (S, L), one of each structure: its likeliest, likeliest first."""
     best: dict[bytes, Proposal] = {}
     for row, value in sorted(zip(ids, log_probability, strict=True), key=lambda pair: -pair[1]):
-        if value == -np.inf:  # from here on they are unfinished
+        if value == -np.inf:  # the rest are unfinished
             break
         try:
             form = Form.of(vocabulary.decode(row[row != PAD]))
-        except ExpressionError:  # well-formed, but for instance 1 / 0
+        except ExpressionError:  # well-formed but undefined, such as 1 / 0
             continue
         known = best.get(form.key)
         if known is None:

@@ -1,7 +1,8 @@
 """Features for sparse regression: what the terms of an equation may look like.
 
-A feature is a prefix program without outer coefficient.  Functions with constants inside stand in the library
-several times, with inner constants on a coarse grid in canonical units; whoever selects one polishes it.
+A feature is a prefix program without an outer coefficient.  Functions with constants inside are in the
+library several times, with inner constants on a coarse grid in canonical units; whoever selects one polishes
+it.
 """
 
 from __future__ import annotations
@@ -39,11 +40,11 @@ from odefinder.inference.fit.integral import FUNCTION_COST
 from odefinder.inference.fit.states import StateEstimate
 from odefinder.numerics.evaluate import eval_system
 
-LARGEST = 50.0  # of a feature's value; beyond it is a pole nearby
+LARGEST = 50.0  # value of a feature; beyond this there is a pole nearby
 MAX_FEATURES = 3500
 
-# Grids of inner constants, near enough for the polishing to reach what lies between.  With many variables
-# only every other value is taken.
+# Grids of inner constants, fine enough for the polishing to reach the values in between.  With many variables
+# only every other value is used.
 RATES = (-12.0, -8.0, -5.5, -4.0, -2.8, -2.0, -1.4, -1.0, 1.0, 1.4, 2.0, 2.8, 4.0, 5.5, 8.0, 12.0)  # exp(a x)
 FREQUENCIES = (
     *(1.0, 1.5, 2.0, 2.6, 3.2, 3.9, 4.6, 5.4, 6.2, 7.1, 8.0, 9.0, 10.0, 11.2, 12.5),
@@ -156,7 +157,7 @@ def _plus(constant: float, draft: Draft) -> Draft:
 
 
 def _functions(variable: int, low: float, high: float, thin: int) -> Iterator[tuple[str, Draft]]:
-    """Functions of one variable whose values lie between low and high, with every thin-th inner constant."""
+    """Functions of one variable that lies between low and high, with every thin-th inner constant."""
     x: Draft = [(VAR, float(variable))]
     span = max(high - low, 1e-6)
     for a in FREQUENCIES[::thin]:
@@ -196,7 +197,7 @@ def _pairs(dimension: int) -> Iterator[Feature]:
 
 
 def _with_factors(dimension: int, ranges: Floats) -> Iterator[Feature]:
-    """Functions of one variable, alone and times variables; sines also divided by one that keeps its sign."""
+    """Functions of one variable, alone and times variables; sines also over one that keeps its sign."""
     thin = 1 if dimension <= 3 else 2
     keep_sign = [v for v, (low, high) in enumerate(ranges) if low > 0.0 or high < 0.0]
     functions = [

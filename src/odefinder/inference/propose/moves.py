@@ -1,7 +1,7 @@
-"""Small changes of an equation's structure: what a local search may try next.
+"""Small changes to an equation's structure: what a local search may try next.
 
 Terms and factors are left out, functions replaced by their arguments, monomials added or multiplied.  The
-constants of what comes out are starting values only.
+constants of the results are only starting values.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def larger(program: Program, dimension: int) -> Iterator[Program]:
 
 
 def altered(program: Program, dimension: int) -> Iterator[Program]:
-    """The equation with one variable replaced by another, by a function of it, or a term saturating."""
+    """The equation with a variable replaced by another or by a function of it, or with a saturating term."""
     for i in np.flatnonzero(program.ops == VAR).tolist():
         own = int(program.values[i])
         for variable in range(dimension):

@@ -1,9 +1,9 @@
 """Proposals from the data alone: sparse regression in integral form, one equation at a time.
 
-For every variable a front of candidate equations of rising size.  The terms come from a library (polynomials,
-and functions with inner constants on a coarse grid); sets of few terms are found by forward selection with
-swaps and by backward elimination in several parts of the library; then the inner constants are polished, and
-polynomial terms selected anew around the polished functions.
+Every variable gets a front of candidate equations of increasing size.  The terms come from a library
+(polynomials, and functions with inner constants on a coarse grid).  Sets of few terms are found by forward
+selection with swaps and by backward elimination in several parts of the library; then the inner constants are
+polished, and polynomial terms are selected again around the polished functions.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from odefinder.inference.propose.terms import (
     term_sets,
 )
 
-WORTH_A_TERM = 1.001  # by how much an equation with further terms must be better
+WORTH_A_TERM = 1.001  # factor by which an equation with more terms must fit better
 LINEAR = 30  # sets without inner constants that become candidates
 
 FittedSum = tuple[list[Feature], ComponentFit]
@@ -49,7 +49,7 @@ def propose(
     breadth: Breadth | None = None,
     enough: Callable[[], bool] = lambda: False,
 ) -> list[list[ComponentFit]]:
-    """Candidate equations of every variable, best score first; none for those left when it is `enough`."""
+    """Candidate equations of every variable, best score first; none for those left once `enough` is true."""
     breadth = breadth or Breadth()
     library = make_library(estimate)
     return [
@@ -59,13 +59,13 @@ def propose(
 
 
 def combinations(fronts: Sequence[Sequence[ComponentFit]], count: int) -> list[Program]:
-    """The systems of the smallest summed scores, one equation from each front."""
+    """The systems with the smallest summed scores, one equation from each front."""
     scored = [[(fit.score, fit) for fit in front] for front in fronts]
     return [concatenate([fit.program for fit in chosen]) for chosen in smallest_sums(scored, count)]
 
 
 def smallest_sums(fronts: Sequence[Sequence[tuple[float, T]]], count: int) -> list[tuple[T, ...]]:
-    """One entry from each front of (score, entry), the choices of the smallest summed scores first."""
+    """Choices of one entry from each front of (score, entry), those with the smallest summed scores first."""
     best: list[tuple[float, tuple[T, ...]]] = [(0.0, ())]
     for front in fronts:
         pairs = ((total + score, (*chosen, entry)) for total, chosen in best for score, entry in front)
@@ -88,7 +88,7 @@ def _component_front(
     candidates = [_fit(problem, terms, component, data) for terms in linear]
     polished = _polish(problem, sets, component, data, breadth.polished)
     functions = _functions_of(polished)
-    if functions:  # around which the polynomial part is selected anew
+    if functions:  # the polynomial part is selected again around them
         polynomials = problem.polynomials(99)
         features = [*(library.features[i] for i in polynomials), *functions]
         integrals = np.concatenate([library.integrals[polynomials], feature_integrals(functions, estimate)])
@@ -119,8 +119,8 @@ def _polish(
 ) -> list[FittedSum]:
     """The best sets with inner constants, all constants fitted; one of each structure.
 
-    As many sets of each number of terms: on the coarse grid of inner constants the simple truth may look
-    worse than a sum of many terms.
+    Every number of terms gets equally many sets: on the coarse grid of inner constants, the simple truth may
+    look worse than a sum of many terms.
     """
     result: list[FittedSum] = []
     tried: set[tuple[Shape, ...]] = set()
@@ -158,7 +158,7 @@ def _functions_of(polished: Sequence[FittedSum], count: int = 8) -> list[Feature
 
 
 def _front(candidates: Sequence[FittedSum], floor: float, count: int) -> list[ComponentFit]:
-    """The best of every structure, best score first, without those that do as well with a term less."""
+    """The best of every structure, best score first, without those that fit as well with one term less."""
     kept: dict[bytes, ComponentFit] = {}
     terms: list[tuple[set[Shape], float]] = []
     for features, fit in sorted(candidates, key=lambda pair: pair[1].score):

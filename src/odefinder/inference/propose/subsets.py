@@ -12,7 +12,7 @@ import numpy as np
 
 from odefinder.data.observations import Floats, Ints
 
-COLLINEAR = 1e-9  # share of a column's square outside the chosen ones below which it counts as one of them
+COLLINEAR = 1e-9  # a column with a smaller share of its square outside the chosen ones counts as their sum
 MAX_SWAPS = 3
 
 
@@ -27,7 +27,7 @@ def least_squares(columns: Floats, target: Floats, chosen: Sequence[int]) -> tup
 
 
 def additions(columns: Floats, target: Floats, chosen: Sequence[int]) -> Floats:
-    """By how much each column (F,) would lower the sum of squares next to the chosen ones."""
+    """By how much each column (F,), added to the chosen ones, would lower the sum of squares."""
     basis = np.linalg.qr(columns[list(chosen)].T)[0]
     rest = target - basis @ (basis.T @ target)
     outside = 1.0 - ((columns @ basis) ** 2).sum(axis=1)
@@ -35,7 +35,7 @@ def additions(columns: Floats, target: Floats, chosen: Sequence[int]) -> Floats:
 
 
 def best_pairs(columns: Floats, target: Floats, left: Ints, right: Ints) -> Floats:
-    """What each column of `left` explains of the target together with its best partner of `right`."""
+    """How much of the target each column of `left` explains together with its best partner in `right`."""
     along_left, along_right = columns[left] @ target, columns[right] @ target
     angle = columns[left] @ columns[right].T
     outside = 1.0 - angle**2
@@ -45,13 +45,13 @@ def best_pairs(columns: Floats, target: Floats, left: Ints, right: Ints) -> Floa
 
 
 def _best_swap(columns: Floats, target: Floats, chosen: list[int], fixed: int) -> tuple[int, int] | None:
-    """Position in `chosen` and the column that had better stand there; the first `fixed` ones stay."""
+    """A position in `chosen` and a column that would be better there; the first `fixed` ones stay."""
     basis, triangle = np.linalg.qr(columns[chosen].T)
     if np.abs(np.diag(triangle)).min() < 1e-6:
         return None
     rest = target - basis @ (basis.T @ target)
     inside = columns @ basis
-    # The direction that is lost with each chosen column: orthogonal to all others.
+    # The direction that is lost without each chosen column: orthogonal to all the others.
     lost = np.linalg.inv(triangle).T
     lost /= np.linalg.norm(lost, axis=0)
     share = lost.T @ (basis.T @ target)  # (k,): of the target along it
@@ -65,7 +65,7 @@ def _best_swap(columns: Floats, target: Floats, chosen: list[int], fixed: int) -
 
 
 def grow(columns: Floats, target: Floats, limit: int, start: Sequence[int] = ()) -> Iterator[list[int]]:
-    """Sets of one column more each time, the best that adding one and swapping finds; `start` stays."""
+    """Sets with one more column each time: the best that adding one and swapping find; `start` stays."""
     chosen = list(start)
     smallest = 1e-24 * float(target @ target)
     while len(chosen) < min(limit, len(columns), len(target) - 2):
@@ -83,7 +83,7 @@ def grow(columns: Floats, target: Floats, limit: int, start: Sequence[int] = ())
 
 
 def shrink(columns: Floats, target: Floats, chosen: Sequence[int] | Ints) -> Iterator[list[int]]:
-    """Sets of one column less each time: the one whose loss raises the sum of squares least."""
+    """Sets with one column less each time: the one whose loss raises the sum of squares least is dropped."""
     left = [int(c) for c in chosen]
     while len(left) > 1:
         basis, triangle = np.linalg.qr(columns[left].T)

@@ -1,8 +1,9 @@
 """Sets of few terms for one equation: where the regression looks in the library.
 
 Polynomials are searched degree by degree, functions family by family, alone and with polynomial terms around
-them.  The constants inside a function are known only roughly yet, so terms are selected next to the function
-*and its derivatives by these constants*: else they would make up for what a later fit mends by itself.
+them.  The constants inside a function are only roughly known at this point, so terms are selected next to the
+function *and its derivatives by these constants*: otherwise they would make up for errors that a later fit of
+the constants corrects anyway.
 """
 
 from __future__ import annotations
@@ -20,9 +21,9 @@ from odefinder.inference.fit.states import StateEstimate
 from odefinder.inference.propose.library import Feature, feature_integrals
 from odefinder.inference.propose.subsets import additions, best_pairs, grow, least_squares, shrink
 
-MAX_ROWS = 400  # observed times used in the selection
+MAX_ROWS = 400  # observed times that the selection uses
 NUDGE = 1e-4  # relative change of an inner constant for a derivative
-INDEPENDENT = 1e-3  # share of a derivative that must not lie along the function and other derivatives
+INDEPENDENT = 1e-3  # least share of a derivative outside the span of the function and other derivatives
 
 Terms = tuple[int, ...]  # features by number, in increasing order
 Shape = tuple[tuple[int, float], ...]  # a feature's draft without the values of its constants
@@ -36,7 +37,7 @@ class Breadth:
     mixed_terms: int = 5  # of a polynomial part and functions of one family
     any_terms: int = 4  # of the whole library
     functions: int = 4  # of each family, around which polynomial terms are selected
-    polished: int = 6  # sets of each number of terms whose inner constants are fitted, in each of two rounds
+    polished: int = 6  # sets per number of terms whose inner constants are fitted, in each of two rounds
     kept: int = 12  # proposals of one equation
 
 
@@ -102,7 +103,7 @@ def make_problem(
 
 
 def _centred(columns: Floats, trajectory: Ints) -> Floats:
-    """Without the mean over each trajectory, which is the constant of integration's."""
+    """Without the mean over each trajectory, which the constant of integration accounts for."""
     result = columns.copy()
     for k in np.unique(trajectory):
         own = trajectory == k
@@ -138,7 +139,7 @@ def term_sets(problem: Problem, breadth: Breadth) -> list[tuple[float, Terms]]:
         functions += [int(own[i]) for i in _distinct(problem, own, explained, breadth.functions)]
     for chosen in grow(columns, target, breadth.any_terms):
         _add(problem, found, chosen)
-    for terms in small_polynomials:  # and one function added to them
+    for terms in small_polynomials:  # each with one function added
         if len(terms) <= 4:
             gain = additions(columns, target, terms)
             for family in families:
@@ -151,7 +152,7 @@ def term_sets(problem: Problem, breadth: Breadth) -> list[tuple[float, Terms]]:
 
 
 def sets_around(problem: Problem, breadth: Breadth) -> list[tuple[float, Terms]]:
-    """Polynomial terms around each of few functions, and around several of them; best score first."""
+    """Polynomial terms around each of a few functions, and around several of them; best score first."""
     functions = np.flatnonzero(problem.families != "polynomial").tolist()
     found: dict[Terms, float] = {}
     part = np.concatenate([problem.polynomials(2), functions]).astype(np.int64)
@@ -163,7 +164,7 @@ def sets_around(problem: Problem, breadth: Breadth) -> list[tuple[float, Terms]]
 
 
 def _add(problem: Problem, found: dict[Terms, float], chosen: Sequence[int] | Ints) -> Terms:
-    """Score a set, if it is new; returns it in order."""
+    """Score a set if it is new; returns it in order."""
     terms = tuple(sorted(int(c) for c in chosen))
     if terms not in found:
         found[terms] = problem.score(terms, least_squares(problem.columns, problem.target, terms)[1])
@@ -171,7 +172,7 @@ def _add(problem: Problem, found: dict[Terms, float], chosen: Sequence[int] | In
 
 
 def _distinct(problem: Problem, members: Ints, value: Floats, count: int) -> list[int]:
-    """Positions of the members of largest value, one of each structure."""
+    """Positions of the members with the largest values, one of each structure."""
     found: dict[Shape, int] = {}
     for i in np.argsort(-value)[: 8 * count]:
         found.setdefault(problem.shapes[members[i]], int(i))
@@ -199,7 +200,7 @@ def _around_functions(
 
 
 def _tangents(problem: Problem, functions: Sequence[int]) -> list[Floats]:
-    """For each function the derivatives of its column by inner constants, made orthonormal to it."""
+    """For each function, the derivatives of its column by inner constants, made orthonormal to it."""
     nudged, owners = [], []
     for position, function in enumerate(functions):
         draft = problem.features[function].draft
