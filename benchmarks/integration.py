@@ -32,6 +32,8 @@ from odefinder.expressions.program import Program
 from odefinder.numerics.evaluate import evaluate
 from odefinder.numerics.integrate import (
     Status,
+    Tolerance,
+    Wanted,
     integrate,
     sensitivity_workspace,
     solve,
@@ -149,7 +151,7 @@ def times_at_targets(run: Callable[[Case, float], NDArray], case: Case) -> list[
 def repeat_plain(count: int, ops: NDArray, values: NDArray, x0: NDArray, t: NDArray, out: NDArray) -> None:
     work = workspace(len(ops), len(x0))
     for _ in range(count):
-        solve(ops, values, len(ops), x0, t, 1e-8, 1e-10, 100_000, 1e12, work, out)
+        solve(ops, values, len(ops), x0, t, Tolerance(1e-8, 1e-10, 100_000, 1e12), work, out)
 
 
 @njit
@@ -159,8 +161,9 @@ def repeat_sensitivities(
     work = sensitivity_workspace(len(ops), len(x0), out_s.shape[2])
     for _ in range(count):
         solve_with_sensitivities(
-            ops, values, len(ops), x0, t, 1e-8, 1e-10, 100_000, 1e12, True, False, work, out, out_s
-        )
+            ops, values, len(ops), x0, t, Tolerance(1e-8, 1e-10, 100_000, 1e12), Wanted(True, False), work,
+            out, out_s,
+        )  # fmt: skip
 
 
 def compiled_times(case: Case) -> tuple[float, float, float]:

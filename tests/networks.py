@@ -1,6 +1,7 @@
 """Small networks for tests, and points for them to read."""
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import torch
@@ -13,7 +14,7 @@ from odefinder.network.presets import network_preset
 torch.set_num_threads(1)  # the tests run side by side; more threads than processors are far slower
 
 
-def small_network(seed: int = 0, **changes) -> Network:
+def small_network(seed: int = 0, **changes: Any) -> Network:
     """A network with random weights everywhere, also where a new one starts with zeros."""
     torch.manual_seed(seed)
     network = Network(replace(network_preset("tiny"), **changes))
@@ -36,7 +37,7 @@ def observed(dimensions: list[int], points: int = 20, seed: int = 0) -> tuple[Te
     return torch.from_numpy(values), torch.from_numpy(trajectory)
 
 
-def arrays(dimensions: list[int], **options) -> tuple[np.ndarray, np.ndarray]:
+def arrays(dimensions: list[int], **options: Any) -> tuple[np.ndarray, np.ndarray]:
     """The same as numpy arrays, as runtimes read them."""
     points, trajectory = observed(dimensions, **options)
     return points.numpy(), trajectory.numpy()

@@ -1,5 +1,7 @@
 """Random programs for property tests."""
 
+from typing import Any
+
 import numpy as np
 from hypothesis import strategies as st
 
@@ -33,7 +35,7 @@ from odefinder.numerics.evaluate import evaluate
 UNARY = [INV, SQUARE, CUBE, POW4, POW5, SIN, COS, TAN, EXP, LOG, SQRT, ABS, TANH]
 
 # A tree is (opcode, value, children): easier to rewrite than a flat program.
-Tree = tuple
+Tree = tuple[Any, ...]
 
 
 def flat(tree: Tree) -> Program:

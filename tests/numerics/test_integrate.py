@@ -19,6 +19,8 @@ from odefinder.errors import DataError, ExpressionError, SettingsError
 from odefinder.expressions.program import Program
 from odefinder.numerics.integrate import (
     Status,
+    Tolerance,
+    Wanted,
     integrate,
     integrate_batch,
     integrate_with_sensitivities,
@@ -267,7 +269,7 @@ def test_solve_from_compiled_code() -> None:
         out = np.empty((len(t), starts.shape[1]))
         ends = np.empty_like(starts)
         for i in range(len(starts)):
-            solve(ops, values, len(ops), starts[i], t, 1e-8, 1e-10, 10_000, 1e12, work, out)
+            solve(ops, values, len(ops), starts[i], t, Tolerance(1e-8, 1e-10, 10_000, 1e12), work, out)
             ends[i] = out[-1]
         return ends
 
@@ -275,16 +277,14 @@ def test_solve_from_compiled_code() -> None:
     ends = end_points(LORENZ.ops, LORENZ.values, starts, TIMES[:20])
     for start, end in zip(starts, ends, strict=True):
         np.testing.assert_array_equal(integrate(LORENZ, start, TIMES[:20])[0][-1], end)
-    small, end = workspace(3, 1), np.empty((2, 1))
+    small, end, loose = workspace(3, 1), np.empty((2, 1)), Tolerance(1e-8, 1e-10, 10, 1e12)
     with pytest.raises(ValueError, match="does not fit"):
         solve_with_sensitivities(
-            GROWTH.ops, GROWTH.values, 3, starts[0, :1], TIMES[:2], 1e-8, 1e-10, 10, 1e12, True, True, small,
-            end, np.empty((2, 1, 2)),
+            GROWTH.ops, GROWTH.values, 3, starts[0, :1], TIMES[:2], loose, Wanted(True, True), small, end,
+            np.empty((2, 1, 2)),
         )  # fmt: skip
     with pytest.raises(ValueError, match="too small"):
-        solve(
-            LORENZ.ops, LORENZ.values, 25, starts[0], TIMES, 1e-8, 1e-10, 10, 1e12, small, np.empty((150, 3))
-        )
+        solve(LORENZ.ops, LORENZ.values, 25, starts[0], TIMES, loose, small, np.empty((150, 3)))
 
 
 def test_wrong_input_is_named() -> None:

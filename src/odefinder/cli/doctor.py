@@ -90,7 +90,7 @@ def _self_test() -> str:
 
     from odefinder.errors import NoSystemError
     from odefinder.estimator import ODEFormer
-    from odefinder.inference.find import prepare
+    from odefinder.inference.warmup import prepare
     from odefinder.system import ODESystem
 
     begin = time.perf_counter()

@@ -18,7 +18,8 @@ from numpy.typing import NDArray
 from odefinder.compiling.jit import compiled
 from odefinder.errors import DataError, ExpressionError
 from odefinder.expressions.canonical import canonical
-from odefinder.expressions.program import ARITY, CONST, MUL, VAR, Ops, Program, Values, check_system
+from odefinder.expressions.program import CONST, MUL, VAR, Ops, Program, Values, check_system
+from odefinder.expressions.values import arguments_left
 
 Floats = NDArray[np.float64]
 T_START, T_END = 1.0, 10.0
@@ -39,7 +40,7 @@ def change_units(
         if open_arguments == 0:
             out_ops[length], out_values[length] = MUL, 0.0
             out_ops[length + 1], out_values[length + 1] = CONST, 1.0 / (rate * factors[component])
-            length, open_arguments, component = length + 2, 1, component + 1
+            length, component = length + 2, component + 1
         if ops[i] == VAR:
             factor = factors[int(values[i])]
             if length > 1 and out_ops[length - 2] == MUL and out_ops[length - 1] == CONST:
@@ -50,7 +51,7 @@ def change_units(
                 length += 2
         out_ops[length], out_values[length] = ops[i], values[i]
         length += 1
-        open_arguments += ARITY[ops[i]] - 1
+        open_arguments = arguments_left(open_arguments, ops[i])
     return length
 
 

@@ -1,4 +1,4 @@
-"""The value of a one-argument operator, for compiled code."""
+"""What compiled code asks about an opcode: how many arguments it has, and its value."""
 
 from __future__ import annotations
 
@@ -7,18 +7,35 @@ import math
 from odefinder.compiling.jit import inlined
 from odefinder.expressions.program import (
     ABS,
+    ADD,
     COS,
     CUBE,
     EXP,
     INV,
     LOG,
+    MUL,
+    POW,
     POW4,
     SIN,
     SQRT,
     SQUARE,
     TAN,
     TANH,
+    VAR,
 )
+
+
+@inlined
+def arguments_left(left: int, op: int) -> int:
+    """How many arguments an expression in prefix order still waits for after a node; 0: it is complete.
+
+    left: the same before the node, 0 where it begins an expression.
+    """
+    if left == 0:
+        left = 1
+    if op in (ADD, MUL, POW):
+        return left + 1
+    return left - 1 if op <= VAR else left
 
 
 @inlined

@@ -39,6 +39,7 @@ from odefinder.expressions.program import (
     Program,
     make_program,
 )
+from odefinder.expressions.values import arguments_left
 from odefinder.language.number_words import FIELDS, NUMBER_SCHEMES, NumberScheme, split_number
 from odefinder.limits.sizes import MAX_DIMENSION
 
@@ -100,7 +101,6 @@ def encode_program(
         if open_arguments == 0:
             out[length] = SEP
             length += 1
-            open_arguments = 1
         if length >= out.shape[0]:
             return DOES_NOT_FIT
         if op == CONST:
@@ -118,7 +118,7 @@ def encode_program(
             length += 1
         if length < 0 or length >= out.shape[0]:  # SEP or EOS must follow
             return DOES_NOT_FIT
-        open_arguments += ARITY[op] - 1
+        open_arguments = arguments_left(open_arguments, op)
     out[length] = EOS
     return length + 1
 

@@ -13,6 +13,7 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -68,7 +69,7 @@ def agreement(
     )
 
 
-def _random_curves(seed: int, as_tokens: bool, count: int = 100) -> tuple[NDArray, NDArray[np.int8]]:
+def _random_curves(seed: int, as_tokens: bool, count: int = 100) -> tuple[NDArray[Any], NDArray[np.int8]]:
     """Sums of three waves in canonical units, halved into two trajectories; one for each dimension."""
     rng = np.random.default_rng(seed)
     points = np.full((MAX_DIMENSION, count, 1 + MAX_DIMENSION), np.nan)

@@ -6,7 +6,7 @@ evaluates one program often (the integrator) translates it first: see `bytecode.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +21,9 @@ from odefinder.numerics.engine.vectors import zeros
 
 
 @kernel
-def eval_system(ops: NDArray, values: NDArray, n: int, x: NDArray, stack: NDArray, out: NDArray) -> None:
+def eval_system(
+    ops: NDArray[Any], values: NDArray[Any], n: int, x: NDArray[Any], stack: NDArray[Any], out: NDArray[Any]
+) -> None:
     """f(x) of the first n nodes, D expressions one after the other: out[0..D-1].
 
     One pass from right to left; `stack` needs n places at most.  It never raises: 1/0 is inf, a logarithm,
@@ -52,7 +54,7 @@ def eval_system(ops: NDArray, values: NDArray, n: int, x: NDArray, stack: NDArra
 
 
 @compiled
-def _evaluate(ops: NDArray, values: NDArray, x: NDArray, out: NDArray) -> None:
+def _evaluate(ops: NDArray[Any], values: NDArray[Any], x: NDArray[Any], out: NDArray[Any]) -> None:
     n_points, dimension = x.shape
     target = bytecode(len(ops), dimension)
     translate(ops, values, len(ops), dimension, target)
@@ -66,14 +68,14 @@ def _evaluate(ops: NDArray, values: NDArray, x: NDArray, out: NDArray) -> None:
 
 @compiled
 def eval_gradients(
-    ops: NDArray,
-    values: NDArray,
+    ops: NDArray[Any],
+    values: NDArray[Any],
     n: int,
-    x: NDArray,
-    out: NDArray,
-    jacobian: NDArray,
-    constant_gradient: NDArray,
-    constant_component: NDArray,
+    x: NDArray[Any],
+    out: NDArray[Any],
+    jacobian: NDArray[Any],
+    constant_gradient: NDArray[Any],
+    constant_component: NDArray[Any],
 ) -> None:
     """f and its derivatives at N points x (N, D) of the first n nodes.
 
@@ -116,7 +118,7 @@ class Gradients(NamedTuple):
     components: NDArray[np.int64]  # (constants,): the component that each constant belongs to
 
 
-def evaluate(program: Program, x: NDArray) -> NDArray[np.float64]:
+def evaluate(program: Program, x: NDArray[Any]) -> NDArray[np.float64]:
     """f(x) at every row of x: (N, D) -> (N, D)."""
     x = _points(program, x)
     out = np.empty_like(x)
@@ -124,7 +126,7 @@ def evaluate(program: Program, x: NDArray) -> NDArray[np.float64]:
     return out
 
 
-def evaluate_gradients(program: Program, x: NDArray) -> Gradients:
+def evaluate_gradients(program: Program, x: NDArray[Any]) -> Gradients:
     """f(x) at every row of x, with the derivatives by the variables and by the constants."""
     x = _points(program, x)
     n_points, dimension = x.shape
@@ -139,12 +141,12 @@ def evaluate_gradients(program: Program, x: NDArray) -> Gradients:
     return result
 
 
-def jacobian(program: Program, x: NDArray) -> NDArray[np.float64]:
+def jacobian(program: Program, x: NDArray[Any]) -> NDArray[np.float64]:
     """df_i/dx_k at one point: (D,) -> (D, D)."""
     return evaluate_gradients(program, np.asarray(x)[None]).jacobian[0]
 
 
-def _points(program: Program, x: NDArray) -> NDArray[np.float64]:
+def _points(program: Program, x: NDArray[Any]) -> NDArray[np.float64]:
     """Points as (N, D), checked against the program."""
     x = np.ascontiguousarray(x, dtype=np.float64)
     if x.ndim != 2:

@@ -15,9 +15,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from odefinder.compiling.jit import compiled
 from odefinder.errors import DataError, SettingsError
-from odefinder.expressions.program import ADD, CONST, MUL, POW, VAR, Program, check_system
+from odefinder.expressions.program import CONST, VAR, Ops, Program, Values, check_system
+from odefinder.expressions.values import arguments_left
 from odefinder.numerics.solver import (
     Status,
+    Tolerance,
+    Wanted,
     Workspace,
     sensitivity_workspace,
     solve,
@@ -27,6 +30,8 @@ from odefinder.numerics.solver import (
 
 __all__ = [
     "Status",
+    "Tolerance",
+    "Wanted",
     "Workspace",
     "integrate",
     "integrate_batch",
@@ -36,6 +41,9 @@ __all__ = [
     "solve_with_sensitivities",
     "workspace",
 ]
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
 
 CHUNKS_PER_THREAD = 8  # more than one, because some systems take much longer than others
 
@@ -58,7 +66,8 @@ def integrate(
     _check_settings(rtol, atol, max_steps, bound)
     x0, t = _check(program, x0, t)
     out = np.empty((len(t), len(x0)))
-    status = _integrate(program.ops, program.values, x0, t, rtol, atol, max_steps, bound, out)
+    tolerance = Tolerance(float(rtol), float(atol), int(max_steps), float(bound))
+    status = _integrate(program.ops, program.values, x0, t, tolerance, out)
     return out, Status(status)
 
 
@@ -84,19 +93,10 @@ def integrate_with_sensitivities(
     n_parameters = (np.count_nonzero(program.ops == CONST) if constants else 0) + (len(x0) if initial else 0)
     out = np.empty((len(t), len(x0)))
     derivatives = np.empty((len(t), len(x0), n_parameters))
+    tolerance = Tolerance(float(rtol), float(atol), int(max_steps), float(bound))
+    wanted = Wanted(bool(constants), bool(initial))
     status = _integrate_with_sensitivities(
-        program.ops,
-        program.values,
-        x0,
-        t,
-        rtol,
-        atol,
-        max_steps,
-        bound,
-        bool(constants),
-        bool(initial),
-        out,
-        derivatives,
+        program.ops, program.values, x0, t, tolerance, wanted, out, derivatives
     )
     return out, derivatives, Status(status)
 
@@ -140,11 +140,11 @@ def integrate_batch(
     out = np.empty(starts[-1, 3])
     statuses = np.empty(len(programs), dtype=np.int64)
 
+    tolerance = Tolerance(float(rtol), float(atol), int(max_steps), float(bound))
+
     def run(first: int, last: int) -> None:
         chunk = starts[first : last + 1]
-        _integrate_chunk(
-            ops, values, x0_all, t_all, chunk, rtol, atol, max_steps, bound, out, statuses[first:last]
-        )
+        _integrate_chunk(ops, values, x0_all, t_all, chunk, tolerance, out, statuses[first:last])
 
     if n_threads is None:
         n_threads = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
@@ -163,54 +163,42 @@ def integrate_batch(
 
 @compiled
 def _integrate(
-    ops: NDArray,
-    values: NDArray,
-    x0: NDArray,
-    t: NDArray,
-    rtol: float,
-    atol: float,
-    max_steps: int,
-    bound: float,
-    out: NDArray,
+    ops: Ops,
+    values: Values,
+    x0: Floats,
+    t: Floats,
+    tolerance: Tolerance,
+    out: Floats,
 ) -> int:
     work = workspace(len(ops), len(x0))
-    return solve(ops, values, len(ops), x0, t, rtol, atol, max_steps, bound, work, out)
+    return solve(ops, values, len(ops), x0, t, tolerance, work, out)
 
 
 @compiled
 def _integrate_with_sensitivities(
-    ops: NDArray,
-    values: NDArray,
-    x0: NDArray,
-    t: NDArray,
-    rtol: float,
-    atol: float,
-    max_steps: int,
-    bound: float,
-    constants: bool,
-    initial: bool,
-    out: NDArray,
-    out_s: NDArray,
+    ops: Ops,
+    values: Values,
+    x0: Floats,
+    t: Floats,
+    tolerance: Tolerance,
+    wanted: Wanted,
+    out: Floats,
+    out_s: Floats,
 ) -> int:
     work = sensitivity_workspace(len(ops), len(x0), out_s.shape[2])
-    return solve_with_sensitivities(
-        ops, values, len(ops), x0, t, rtol, atol, max_steps, bound, constants, initial, work, out, out_s
-    )
+    return solve_with_sensitivities(ops, values, len(ops), x0, t, tolerance, wanted, work, out, out_s)
 
 
 @compiled
 def _integrate_chunk(
-    ops: NDArray,
-    values: NDArray,
-    x0: NDArray,
-    t: NDArray,
-    starts: NDArray,
-    rtol: float,
-    atol: float,
-    max_steps: int,
-    bound: float,
-    out: NDArray,
-    statuses: NDArray,
+    ops: Ops,
+    values: Values,
+    x0: Floats,
+    t: Floats,
+    starts: Ints,
+    tolerance: Tolerance,
+    out: Floats,
+    statuses: Ints,
 ) -> None:
     sizes = starts[1:] - starts[:-1]
     work = workspace(sizes[:, 0].max(), sizes[:, 1].max())
@@ -223,32 +211,23 @@ def _integrate_chunk(
             n,
             x0[variable : variable + dimension],
             t[time : time + n_times],
-            rtol,
-            atol,
-            max_steps,
-            bound,
+            tolerance,
             work,
             out[result : result + n_results].reshape(n_times, dimension),
         )
 
 
 @compiled
-def _is_fine(ops: NDArray, values: NDArray, x0: NDArray, t: NDArray) -> bool:
+def _is_fine(ops: Ops, values: Values, x0: Floats, t: Floats) -> bool:
     """Whether this can be integrated; the quick way, as it is asked before every integration."""
     dimension = len(x0)
     components, missing = 0, 0
     for i in range(len(ops)):
         if missing == 0:
             components += 1
-            missing = 1
-        if ops[i] in (ADD, MUL, POW):
-            missing += 1
-        elif ops[i] == CONST:
-            missing -= 1
-        elif ops[i] == VAR:
-            missing -= 1
-            if values[i] >= dimension:
-                return False
+        missing = arguments_left(missing, ops[i])
+        if ops[i] == VAR and values[i] >= dimension:
+            return False
     if components != dimension or missing != 0 or len(t) == 0:
         return False
     for i in range(1, len(t)):

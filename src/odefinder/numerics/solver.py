@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from odefinder.compiling.jit import compiled, kernel
+from odefinder.expressions.program import Ops, Values
 from odefinder.numerics.engine.bytecode import LANES, LAST_STAGE, Bytecode, bytecode, translate
 from odefinder.numerics.engine.dormand_prince import attempt_step, best_factor, dense_weights, first_step
 from odefinder.numerics.engine.sensitivities import (
@@ -24,6 +25,8 @@ from odefinder.numerics.engine.sensitivities import (
     sensitivities,
     start,
 )
+
+Floats = NDArray[np.float64]
 
 
 class Status(IntEnum):
@@ -63,6 +66,22 @@ SHRINK_NOT_FINITE = 0.25
 EPSILON = 2.220446049250313e-16
 
 
+class Tolerance(NamedTuple):
+    """How exactly and how long a trajectory is followed."""
+
+    rtol: float  # tolerated error of a step, relative to the state
+    atol: float  # and beyond that
+    max_steps: int  # accepted and rejected together
+    bound: float  # the largest absolute value of a variable that does not yet count as divergence
+
+
+class Wanted(NamedTuple):
+    """By what a trajectory is differentiated."""
+
+    constants: bool
+    initial: bool
+
+
 class Workspace(NamedTuple):
     """Everything an integration writes to; reused from one system to the next."""
 
@@ -99,31 +118,28 @@ def sensitivity_workspace(max_nodes: int, max_dimension: int, max_parameters: in
 
 @kernel
 def _solve(
-    ops: NDArray,
-    values: NDArray,
+    ops: Ops,
+    values: Values,
     n: int,
-    x0: NDArray,
-    t: NDArray,
-    rtol: float,
-    atol: float,
-    max_steps: int,
-    bound: float,
-    constants: bool,
-    initial: bool,
+    x0: Floats,
+    t: Floats,
+    tolerance: Tolerance,
+    wanted: Wanted,
     work: Workspace,
-    out: NDArray,
-    out_s: NDArray,
+    out: Floats,
+    out_s: Floats,
 ) -> int:
     dimension, n_times = len(x0), len(t)
     target, state = work.target, work.state
+    rtol, atol, bound = tolerance.rtol, tolerance.atol, tolerance.bound
     if n > len(target.code) or dimension > len(state):
         raise ValueError("the workspace is too small for this system")
     k, roots = target.slots, target.roots
 
     out[:] = np.nan
     translate(ops, values, n, dimension, target)
-    n_constants = target.counts[1] if constants else 0
-    n_columns = n_constants + (dimension if initial else 0)
+    n_constants = target.counts[1] if wanted.constants else 0
+    n_columns = n_constants + (dimension if wanted.initial else 0)
     with_sensitivities = n_columns > 0
     if with_sensitivities:
         if n_columns != out_s.shape[2] or not fits(work.sensitivities, dimension, n_columns):
@@ -184,7 +200,7 @@ def _solve(
             h = length * (max(SHRINK_MOST, best_factor(error)) if math.isfinite(error) else SHRINK_NOT_FINITE)
             grow = 1.0  # the next accepted step may not grow
 
-        if steps == max_steps:
+        if steps == tolerance.max_steps:
             return _TOO_MANY_STEPS
         steps += 1
         # Below ten units in the last place of the time, t + h makes no sense.
@@ -196,41 +212,34 @@ def _solve(
 
 @kernel
 def solve(
-    ops: NDArray,
-    values: NDArray,
+    ops: Ops,
+    values: Values,
     n: int,
-    x0: NDArray,
-    t: NDArray,
-    rtol: float,
-    atol: float,
-    max_steps: int,
-    bound: float,
+    x0: Floats,
+    t: Floats,
+    tolerance: Tolerance,
     work: Workspace,
-    out: NDArray,
+    out: Floats,
 ) -> int:
     """States at the strictly increasing times t to out (N, D), rows not reached NaN; the `Status` code."""
-    return _solve(ops, values, n, x0, t, rtol, atol, max_steps, bound, False, False, work, out, work.nothing)
+    return _solve(ops, values, n, x0, t, tolerance, Wanted(False, False), work, out, work.nothing)
 
 
 @kernel
 def solve_with_sensitivities(
-    ops: NDArray,
-    values: NDArray,
+    ops: Ops,
+    values: Values,
     n: int,
-    x0: NDArray,
-    t: NDArray,
-    rtol: float,
-    atol: float,
-    max_steps: int,
-    bound: float,
-    constants: bool,
-    initial: bool,
+    x0: Floats,
+    t: Floats,
+    tolerance: Tolerance,
+    wanted: Wanted,
     work: Workspace,
-    out: NDArray,
-    out_s: NDArray,
+    out: Floats,
+    out_s: Floats,
 ) -> int:
     """As `solve`, and dx/dp to out_s (N, D, P): P the constants, if asked, then the initial values, if asked.
 
     `work` comes from `sensitivity_workspace`.
     """
-    return _solve(ops, values, n, x0, t, rtol, atol, max_steps, bound, constants, initial, work, out, out_s)
+    return _solve(ops, values, n, x0, t, tolerance, wanted, work, out, out_s)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,8 +30,8 @@ class _BudgetSpentError(Exception):
 
 def integrate_stiff(
     program: Program,
-    x0: NDArray,
-    t: NDArray,
+    x0: NDArray[Any],
+    t: NDArray[Any],
     rtol: float = 1e-8,
     atol: float = 1e-10,
     *,
@@ -48,7 +49,7 @@ def integrate_stiff(
     stack = np.empty(len(program))
     evaluations = 0
 
-    def derivative(_: float, x: NDArray) -> NDArray:
+    def derivative(_: float, x: NDArray[Any]) -> NDArray[Any]:
         nonlocal evaluations
         evaluations += 1
         if evaluations > max_evaluations:
@@ -57,7 +58,7 @@ def integrate_stiff(
         eval_system(program.ops, program.values, len(program), np.ascontiguousarray(x), stack, out)
         return out
 
-    def slopes(_: float, x: NDArray) -> NDArray:
+    def slopes(_: float, x: NDArray[Any]) -> NDArray[Any]:
         # Newton's method needs no exact Jacobian, but a finite one: sqrt(x) has none at 0.
         return np.nan_to_num(jacobian(program, x), nan=0.0, posinf=0.0, neginf=0.0)
 
@@ -68,7 +69,7 @@ def integrate_stiff(
     if not np.isfinite(derivative(t[0], x0)).all():
         return out, Status.NOT_FINITE
 
-    def start(now: float, x: NDArray, first_step: float | None = None) -> Radau:
+    def start(now: float, x: NDArray[Any], first_step: float | None = None) -> Radau:
         limited = max(rtol, 100 * EPSILON)  # SciPy's own limit
         return Radau(derivative, now, x, t[-1], rtol=limited, atol=atol, jac=slopes, first_step=first_step)
 
@@ -80,7 +81,9 @@ def integrate_stiff(
             return out, Status.TOO_MANY_STEPS
 
 
-def _follow(start: Callable[..., Radau], x0: NDArray, t: NDArray, bound: float, out: NDArray) -> Status:
+def _follow(
+    start: Callable[..., Radau], x0: NDArray[Any], t: NDArray[Any], bound: float, out: NDArray[Any]
+) -> Status:
     """Step to the last time and fill in the rows of `out` on the way."""
     solver = start(t[0], x0)
     row = 1

@@ -6,7 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from odefinder.compiling.jit import compiled
-from odefinder.expressions.program import ARITY, VAR, Ops, Values
+from odefinder.expressions.program import VAR, Ops, Values
+from odefinder.expressions.values import arguments_left
 
 Floats = NDArray[np.float64]
 
@@ -64,8 +65,8 @@ def is_connected(ops: Ops, values: Values, n: int, dimension: int) -> bool:
     component, open_arguments = -1, 0
     for i in range(n):
         if open_arguments == 0:
-            component, open_arguments = component + 1, 1
-        open_arguments += ARITY[ops[i]] - 1
+            component += 1
+        open_arguments = arguments_left(open_arguments, ops[i])
         if ops[i] == VAR:
             mine, other = label[component], label[int(values[i])]
             for k in range(dimension):

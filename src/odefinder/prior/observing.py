@@ -15,7 +15,7 @@ from odefinder.expressions.canonical import canonicalise
 from odefinder.expressions.program import Ops, Values
 from odefinder.language.tokens import Layout, encode_program
 from odefinder.numerics.randomness import Stream, chance, log_uniform, normal, uniform
-from odefinder.numerics.solver import Workspace, solve
+from odefinder.numerics.solver import Tolerance, Workspace, solve
 from odefinder.prior.examples import (
     ACCEPTED,
     CONSTANT,
@@ -103,7 +103,7 @@ def draw_start(s: Stream, varied: bool, family: int, out: Floats) -> None:
 
 
 @compiled
-def judge(s: Stream, prior: Prior, system: System, x: Floats) -> int:
+def reason_to_reject(s: Stream, prior: Prior, system: System, x: Floats) -> int:
     """ACCEPTED, or the reason to reject a system by its first trajectory."""
     if is_stationary(x, prior.still, prior.still_relative) and chance(s, prior.drop_stationary):
         return STATIONARY
@@ -236,12 +236,10 @@ def draw_trajectory(
         reason = _solve(prior, system, x0, t, work, x)
         if reason != ACCEPTED:
             return reason
-    return judge(s, prior, system, x)
+    return reason_to_reject(s, prior, system, x)
 
 
 @compiled
 def _solve(prior: Prior, system: System, x0: Floats, t: Floats, work: Workspace, x: Floats) -> int:
-    return solve(
-        system.ops, system.values, system.n, x0, t, prior.rtol, prior.atol, prior.max_steps, prior.bound,
-        work, x,
-    )  # fmt: skip
+    tolerance = Tolerance(prior.rtol, prior.atol, prior.max_steps, prior.bound)
+    return solve(system.ops, system.values, system.n, x0, t, tolerance, work, x)

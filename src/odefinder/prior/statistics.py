@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from odefinder.compiling.jit import compiled
 from odefinder.expressions.program import ADD, N_OPCODES, operator
 from odefinder.limits.sizes import MAX_DIMENSION, MAX_TOKENS
-from odefinder.numerics.solver import solve, workspace
+from odefinder.numerics.solver import Tolerance, solve, workspace
 from odefinder.prior.examples import ACCEPTED, EXAMPLE, MAX_PROGRAM, REASONS, Examples, new_counts
 from odefinder.prior.families import FAMILY_NAMES
 from odefinder.prior.filters import OSCILLATES, is_stationary, most_turns
@@ -39,9 +39,8 @@ def _measure_motion(examples: Examples, motion: Ints) -> None:
         # The paper's tolerance for what it alone gets through: one in five of its trajectories steps over a
         # singularity.
         for rtol in (1e-5, 1e-3):
-            status = solve(
-                example.ops, example.values, example.n_nodes, start, t, rtol, 1e-3 * rtol, 1000, 1e6, work, x
-            )
+            tolerance = Tolerance(rtol, 1e-3 * rtol, 1000, 1e6)
+            status = solve(example.ops, example.values, example.n_nodes, start, t, tolerance, work, x)
             if status == ACCEPTED:
                 break
         if status != ACCEPTED:

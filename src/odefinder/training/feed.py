@@ -60,7 +60,7 @@ class Feed(Iterator[Batch]):
         self.close()
 
 
-def _produce(batches: multiprocessing.Queue, parent: int, stream: dict[str, Any]) -> None:
+def _produce(batches: multiprocessing.Queue[Any], parent: int, stream: dict[str, Any]) -> None:
     """Draw until the parent ends this process or is gone."""
     import signal
 
@@ -75,7 +75,7 @@ def _produce(batches: multiprocessing.Queue, parent: int, stream: dict[str, Any]
         _put(batches, error, parent)
 
 
-def _put(batches: multiprocessing.Queue, entry: Any, parent: int) -> bool:
+def _put(batches: multiprocessing.Queue[Any], entry: Any, parent: int) -> bool:
     """Hand over an entry when there is room; False if nobody is left to take it (after a kill -9)."""
     while os.getppid() == parent:
         try:

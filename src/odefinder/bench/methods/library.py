@@ -74,6 +74,10 @@ class TermLibrary:
         variables = [drafts.variable(d) for d in range(self.dimension)]
         terms = [monomial(powers) or drafts.number(1.0) for powers in self.exponents]
         for name in self.functions:
-            function = FUNCTIONS.get(name, lambda x: drafts.apply(INV, x))
+            function = FUNCTIONS.get(name, _inverse)
             terms += [function(variable) for variable in variables]
         return terms
+
+
+def _inverse(x: Draft) -> Draft:
+    return drafts.apply(INV, x)

@@ -22,7 +22,7 @@ FEWER_OR_MORE = (1, 5, 10, 100)
 
 def prepare() -> None:
     """Import and compile, once for all fits.  Each fit loads the network: its threads survive no fork."""
-    from odefinder.inference.find import prepare as compile_all
+    from odefinder.inference.warmup import prepare as compile_all
 
     compile_all()
 

@@ -25,10 +25,10 @@ from odefinder.data.units import fit_scaling
 from odefinder.errors import ExpressionError, NoSystemError
 from odefinder.expressions.canonical import canonical, structure
 from odefinder.expressions.program import Program, concatenate
-from odefinder.inference.find import prepare as compile_search
 from odefinder.inference.fit.integral import match_component
 from odefinder.inference.fit.refine import fit_constants
 from odefinder.inference.fit.states import StateEstimate, estimate_states
+from odefinder.inference.warmup import prepare as compile_search
 
 SAMPLES, FITTED = 500, 32  # systems per grammar
 REPEATS = 100  # draws without a new system after which a grammar counts as exhausted, as in the paper

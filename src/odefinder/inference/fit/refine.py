@@ -22,7 +22,13 @@ from odefinder.inference.fit.least_squares import (
     implement,
     levenberg_marquardt,
 )
-from odefinder.numerics.solver import Workspace, sensitivity_workspace, solve_with_sensitivities
+from odefinder.numerics.solver import (
+    Tolerance,
+    Wanted,
+    Workspace,
+    sensitivity_workspace,
+    solve_with_sensitivities,
+)
 
 FLOOR = 1e-9  # mean squared scaled residual below which a fit is as good as exact
 BOUND = 1e4  # times the largest observed value
@@ -47,14 +53,6 @@ class Observed(NamedTuple):
     states: Floats  # (N, D)
     bounds: Ints  # (trajectories + 1,)
     weights: Floats  # (N, D): factors of the residuals; 0 for missing entries
-
-
-class Tolerance(NamedTuple):
-    """How accurately trajectories are integrated, and when integration gives up."""
-
-    rtol: float
-    max_steps: int
-    bound: float  # the size at which an integration counts as diverged
 
 
 class TrajectoryProblem(NamedTuple):
@@ -111,7 +109,7 @@ def _point(problem: TrajectoryProblem) -> TrajectoryPoint:
 
 
 @compiled
-def _go(problem: TrajectoryProblem, parameters: Floats) -> None:
+def _write_parameters(problem: TrajectoryProblem, parameters: Floats) -> None:
     """Write parameters into the program's values and the initial values."""
     n_constants, dimension = len(problem.constants), problem.starts.shape[1]
     for c in range(n_constants):
@@ -122,17 +120,16 @@ def _go(problem: TrajectoryProblem, parameters: Floats) -> None:
 
 @compiled
 def _integrated(
-    problem: TrajectoryProblem, constants: bool, starts: bool, work: Workspace, states: Floats, slopes: Floats
+    problem: TrajectoryProblem, wanted: Wanted, work: Workspace, states: Floats, slopes: Floats
 ) -> float:
     """Integrate all trajectories; returns the sum of squares of the weighted residuals, or inf."""
-    data, tolerance = problem.data, problem.tolerance
-    atol = 1e-3 * tolerance.rtol * tolerance.bound / BOUND
+    data = problem.data
     cost = 0.0
     for k in range(len(data.bounds) - 1):
         a, b = data.bounds[k], data.bounds[k + 1]
         status = solve_with_sensitivities(
-            problem.ops, problem.values, len(problem.ops), problem.starts[k], data.times[a:b], tolerance.rtol,
-            atol, tolerance.max_steps, tolerance.bound, constants, starts, work, states[a:b], slopes[a:b],
+            problem.ops, problem.values, len(problem.ops), problem.starts[k], data.times[a:b],
+            problem.tolerance, wanted, work, states[a:b], slopes[a:b],
         )  # fmt: skip
         if status != 0:
             return np.inf
@@ -147,9 +144,9 @@ def _integrated(
 
 @compiled
 def _evaluate(problem: TrajectoryProblem, point: TrajectoryPoint) -> float:
-    _go(problem, point.parameters)
-    fitted = len(problem.constants) > 0
-    return _integrated(problem, fitted, problem.free_starts, problem.work, point.states, point.slopes)
+    _write_parameters(problem, point.parameters)
+    wanted = Wanted(len(problem.constants) > 0, problem.free_starts)
+    return _integrated(problem, wanted, problem.work, point.states, point.slopes)
 
 
 @compiled
@@ -193,8 +190,9 @@ def _bend(
 ) -> bool:
     data, states, slopes = problem.data, point.states, point.slopes
     probed = np.empty(states.shape)
-    _go(problem, probe)
-    if not np.isfinite(_integrated(problem, False, False, problem.plain, probed, problem.no_slopes)):
+    _write_parameters(problem, probe)
+    nothing = Wanted(False, False)
+    if not np.isfinite(_integrated(problem, nothing, problem.plain, probed, problem.no_slopes)):
         return False
     columns = slopes.shape[2]
     place = np.empty(columns, np.int64)
@@ -232,7 +230,7 @@ def fit_trajectories(
     fitted = pace.iterations > 0
     problem = _problem(ops, values, starts, data, tolerance, fitted, free_starts and fitted)
     cost, point = levenberg_marquardt(problem, _point(problem), _point(problem), fixed, pace)
-    _go(problem, point.parameters)
+    _write_parameters(problem, point.parameters)
     for i in range(len(values)):
         values[i] = problem.values[i]
     for k in range(starts.shape[0]):
@@ -279,8 +277,8 @@ def fit_constants(
     x0 = np.ascontiguousarray(data.states[data.bounds[:-1]] if starts is None else starts).copy()
     pace = Pace(iterations, DAMPING, SHRINK, GROW, TOLERANCE, np.inf, EXACT * len(data.times), bends)
     cost = fit_trajectories(
-        program.ops, values, x0, _observed(data, weights), Tolerance(rtol, max_steps, _bound(data)),
-        fit_starts, _none(program) if fixed is None else fixed, pace,
+        program.ops, values, x0, _observed(data, weights), _tolerance(data, rtol, max_steps),
+        fit_starts, _nothing_fixed(program) if fixed is None else fixed, pace,
     )  # fmt: skip
     return Fit(Program(program.ops, values), x0, cost / data.count)
 
@@ -312,7 +310,7 @@ def _expansion(
     program: Program, data: Observations, starts: Floats, *, fit_starts: bool
 ) -> tuple[float, Floats, Floats]:
     """Cost, half its gradient and the Gauss-Newton matrix, by the constants and perhaps initial values."""
-    tolerance = Tolerance(1e-6, 10_000, _bound(data))
+    tolerance = _tolerance(data, 1e-6, 10_000)
     starts = np.ascontiguousarray(starts)
     return expand_trajectories(program.ops, program.values, starts, _observed(data), tolerance, fit_starts)
 
@@ -327,10 +325,11 @@ def _weights(data: Observations) -> Floats:
     return np.where(np.isfinite(data.states), 1.0 / data.scale, 0.0)
 
 
-def _none(program: Program) -> Bools:
+def _nothing_fixed(program: Program) -> Bools:
     return np.zeros(int(np.count_nonzero(program.ops == CONST)), dtype=np.bool_)
 
 
-def _bound(data: Observations) -> float:
-    """The size at which an integration counts as diverged."""
-    return BOUND * max(float(np.nanmax(np.abs(data.states))), 1e-300)
+def _tolerance(data: Observations, rtol: float, max_steps: int) -> Tolerance:
+    """How trajectories of these data are followed: up to a multiple of the largest observed value."""
+    bound = BOUND * max(float(np.nanmax(np.abs(data.states))), 1e-300)
+    return Tolerance(rtol, 1e-3 * rtol * bound / BOUND, max_steps, bound)

@@ -13,7 +13,7 @@ When the derivatives are wanted too, one reverse sweep (`gradients.py`) serves a
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,7 +26,7 @@ from odefinder.expressions.program import (
     POW,
     VAR,
 )
-from odefinder.expressions.values import unary
+from odefinder.expressions.values import arguments_left, unary
 from odefinder.numerics.engine.vectors import WIDTH, zeros
 
 # An ADD or MUL swallowed by the ADD or MUL above it: (a inner b) outer c.
@@ -63,7 +63,7 @@ def bytecode(max_nodes: int, max_dimension: int) -> Bytecode:
 
 
 @kernel
-def translate(ops: NDArray, values: NDArray, n: int, dimension: int, target: Bytecode) -> None:
+def translate(ops: NDArray[Any], values: NDArray[Any], n: int, dimension: int, target: Bytecode) -> None:
     """Turn the first n nodes, `dimension` complete expressions one after the other, into instructions."""
     code, slots, operands = target.code, target.slots, target.operands
     n_constants = 0
@@ -74,17 +74,12 @@ def translate(ops: NDArray, values: NDArray, n: int, dimension: int, target: Byt
         if missing == 0:
             component += 1
             target.ends[component] = i  # its first node, until the loop below puts the instruction there
-            missing = 1
+        missing = arguments_left(missing, op)
         if op == CONST:
             for lane in range(LANES):
                 slots[(dimension + n_constants) * LANES + lane] = values[i]
             target.component[n_constants] = component
             n_constants += 1
-            missing -= 1
-        elif op == VAR:
-            missing -= 1
-        elif op in (MUL, ADD, POW):
-            missing += 1
 
     first = (dimension + n_constants) * LANES
     m = 0  # instructions so far

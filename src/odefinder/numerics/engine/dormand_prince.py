@@ -8,6 +8,7 @@ variables are written straight into their slots, and dx/dt of variable d is the 
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,7 +45,7 @@ SAFETY = 0.9
 
 @kernel
 def first_step(
-    target: Bytecode, state: NDArray, dimension: int, span: float, rtol: float, atol: float
+    target: Bytecode, state: NDArray[Any], dimension: int, span: float, rtol: float, atol: float
 ) -> float:
     """Hairer's automatic first step (II.4); dx/dt at the start is in stage 0, stage 1 is used up."""
     slots, roots = target.slots, target.roots
@@ -73,7 +74,7 @@ def first_step(
 
 @inlined
 def attempt_step(
-    target: Bytecode, state: NDArray, dimension: int, h: float, rtol: float, atol: float
+    target: Bytecode, state: NDArray[Any], dimension: int, h: float, rtol: float, atol: float
 ) -> float:
     """Stages 1 to 6 of a step and the square of its error norm; the last stage's variables are the new state.
 
@@ -122,7 +123,7 @@ def attempt_step(
 
 
 @inlined
-def dense_weights(theta: float, weights: NDArray) -> None:
+def dense_weights(theta: float, weights: NDArray[Any]) -> None:
     """Weights of the stages' derivatives at the fraction theta of a step (fourth order, Shampine)."""
     q = theta * theta
     weights[0] = theta + q * (

@@ -60,12 +60,12 @@ def _unary_derivative(op: int, a: float, v: float) -> float:
 
 
 @inlined
-def _accumulate(adjoint: NDArray, slot: int, change: Any) -> None:
+def _accumulate(adjoint: NDArray[Any], slot: int, change: Any) -> None:
     store(adjoint, slot, add(load(adjoint, slot), change))
 
 
 @inlined
-def gradients(target: Bytecode, dimension: int, adjoint: NDArray, jacobian: NDArray) -> None:
+def gradients(target: Bytecode, dimension: int, adjoint: NDArray[Any], jacobian: NDArray[Any]) -> None:
     """The derivatives in all lanes, from the slots that `run` filled.
 
     jacobian[(i * D + k) * LANES + lane] is df_i/dx_k; adjoint[(D + c) * LANES + lane] is the derivative of

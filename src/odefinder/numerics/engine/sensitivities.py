@@ -6,7 +6,7 @@ interact; they are worked off in blocks of eight, so that a row of a block is on
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -92,7 +92,7 @@ def advance(
 
 
 @kernel
-def start(dimension: int, n_columns: int, n_constants: int, work: Sensitivities, out: NDArray) -> None:
+def start(dimension: int, n_columns: int, n_constants: int, work: Sensitivities, out: NDArray[Any]) -> None:
     """S at the start, to out (D, P) as well: the identity for the initial values, zero for the constants."""
     size = (n_columns + WIDTH - 1) // WIDTH * dimension * WIDTH
     work.new[:size] = 0.0
@@ -108,7 +108,13 @@ def start(dimension: int, n_columns: int, n_constants: int, work: Sensitivities,
 
 @inlined
 def interpolate(
-    work: Sensitivities, dimension: int, n_columns: int, h: float, weights: NDArray, point: int, out: NDArray
+    work: Sensitivities,
+    dimension: int,
+    n_columns: int,
+    h: float,
+    weights: NDArray[Any],
+    point: int,
+    out: NDArray[Any],
 ) -> None:
     """S inside the step that `advance` made, with the dense output's weights: to out[point] (D, P)."""
     for block in range((n_columns + WIDTH - 1) // WIDTH):
