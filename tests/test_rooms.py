@@ -28,7 +28,6 @@ ROOMS = (
     "inference.choose",
     "inference",
     "output",
-    "parameters",
     "estimator",
     "training",
     "bench",

@@ -27,7 +27,7 @@ from odefinder.inference.remarks import Explanation
 from odefinder.numerics.r2 import variance_weighted_r2
 from odefinder.output import model_file, table
 from odefinder.output.progress import stage_line
-from odefinder.parameters import Parameters, not_fitted_error
+from odefinder.output.scikit_learn import Parameters, not_fitted_error
 from odefinder.system import ODESystem
 
 if TYPE_CHECKING:

@@ -55,6 +55,21 @@ def change_units(
     return length
 
 
+@compiled
+def largest_magnitudes(states: Floats, n: int, out: Floats) -> None:
+    """The units of the variables: the largest magnitude in the first n rows of each column.
+
+    Missing entries (NaN) are passed over, and a variable that is always 0 keeps its units.
+    """
+    for j in range(len(out)):
+        largest = 0.0
+        for i in range(n):
+            size = abs(states[i, j])
+            if size > largest:  # never so where it is missing
+                largest = size
+        out[j] = largest if largest > 0.0 else 1.0
+
+
 @dataclass(frozen=True)
 class Scaling:
     """Units shared by one or several trajectories of the same system."""
@@ -115,7 +130,7 @@ def fit_scaling(
                 "use reference='largest'"
             )
     else:
-        magnitudes = np.abs(np.concatenate(states))
-        factors = np.where(np.isnan(magnitudes), 0.0, magnitudes).max(axis=0)
-        factors = np.where(factors > 0.0, factors, 1.0)
+        together = np.ascontiguousarray(np.concatenate(states), np.float64)
+        factors = np.empty(together.shape[1])
+        largest_magnitudes(together, len(together), factors)
     return Scaling(factors, (T_END - T_START) / duration)

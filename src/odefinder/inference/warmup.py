@@ -13,7 +13,7 @@ import numpy as np
 
 from odefinder.compiling.ready import Group, compile_missing
 from odefinder.data.observations import Observations
-from odefinder.data.units import Scaling, change_units
+from odefinder.data.units import change_units, fit_scaling, largest_magnitudes
 from odefinder.expressions.canonical import canonical, canonicalise
 from odefinder.expressions.parse import parse
 from odefinder.expressions.program import concatenate
@@ -61,10 +61,11 @@ def trajectories() -> None:
 
 def formulas() -> None:
     """Call what rewrites, rescales and spells formulas, and fits equations in integral form."""
-    Scaling(np.ones(2), 1.0).to_scaled(canonical(SYSTEM))
+    pair = np.stack([TIMES, np.exp(-TIMES)], axis=1)
+    fit_scaling([TIMES], [pair]).to_scaled(canonical(SYSTEM))
     Vocabulary.preset("coarse").encode(SYSTEM)
     NUMBER_SCHEMES["coarse"].split(1.5)
-    data = Observations.joined([TIMES], [np.stack([TIMES, np.exp(-TIMES)], axis=1)])
+    data = Observations.joined([TIMES], [pair])
     estimate = estimate_states(data, noisy=False)
     library.feature_integrals(list(library.monomials(2, 1)), estimate)
     integral.match_component(SYSTEM.components()[0], 0, data, estimate, iterations=1)
@@ -88,6 +89,7 @@ GROUPS = (
         (
             canonicalise,
             change_units,
+            largest_magnitudes,
             encode_program,
             split_number,
             library._feature_integrals,

@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from odefinder.errors import SettingsError
 from odefinder.language.number_words import PAD, number_ids
+from odefinder.language.points import network_input
 from odefinder.language.tokens import Vocabulary
 from odefinder.limits.sizes import MAX_DIMENSION, MAX_TOKENS
 from odefinder.prior.examples import EXAMPLE, Examples, new_counts
@@ -67,10 +68,8 @@ def collate(examples: Examples) -> Batch:
     if len(counts) != 1:
         raise SettingsError(f"the examples of a batch need one number of points, got {counts.tolist()}")
     n, longest = int(counts[0]), int(examples["n_tokens"].max())
-    points = np.empty((len(examples), n, 1 + MAX_DIMENSION), np.float32)
-    points[..., 0] = examples["times"][:, :n]
     vacant = np.arange(MAX_DIMENSION) >= examples["dimension"][:, None, None]  # (B, 1, D)
-    points[..., 1:] = np.where(vacant, np.nan, examples["states"][:, :n])
+    points = network_input(examples["times"][:, :n], np.where(vacant, np.nan, examples["states"][:, :n]))
     written = np.arange(longest) < examples["n_tokens"][:, None]
     return Batch(
         points,

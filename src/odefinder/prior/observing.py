@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from odefinder.compiling.jit import compiled
 from odefinder.data.corruption import add_noise, keep_points
-from odefinder.data.units import T_END, T_START, change_units
+from odefinder.data.units import T_END, T_START, change_units, largest_magnitudes
 from odefinder.expressions.canonical import canonicalise
 from odefinder.expressions.program import Ops, Values
 from odefinder.language.tokens import Layout, encode_program
@@ -163,16 +163,9 @@ def rescale(example: Example, dimension: int, factors: Floats) -> float:
     """Bring what was observed to canonical units; writes the factors, returns the rate of time."""
     n = example.n_points
     duration = 0.0
-    factors[:] = 0.0
     for i in range(n):
         duration = max(duration, example.times[i])
-        for j in range(dimension):
-            size = abs(example.states[i, j])
-            if size > factors[j]:  # never so where it is missing
-                factors[j] = size
-    for j in range(dimension):
-        if not factors[j] > 0.0:
-            factors[j] = 1.0
+    largest_magnitudes(example.states, n, factors)
     rate = (T_END - T_START) / duration
     for i in range(n):
         example.times[i] = T_START + rate * example.times[i]

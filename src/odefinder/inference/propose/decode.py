@@ -26,8 +26,9 @@ from odefinder.expressions.form import Form
 from odefinder.expressions.program import CONST, Program
 from odefinder.language.grammar import Grammar
 from odefinder.language.number_words import PAD, number_ids
+from odefinder.language.points import network_input
 from odefinder.language.tokens import BOS, EOS, Vocabulary
-from odefinder.limits.sizes import MAX_DIMENSION, MAX_POINTS, MAX_TRAJECTORIES
+from odefinder.limits.sizes import MAX_POINTS, MAX_TRAJECTORIES
 from odefinder.network.presets import NetworkSettings
 from odefinder.network.runtime import Floats, Runtime
 
@@ -194,18 +195,16 @@ def token_log_probabilities(
 
 def network_points(data: Observations, network: NetworkSettings) -> tuple[NDArray[Any], NDArray[np.int8]]:
     """The points that the network reads (1, P, ...), thinned out if there are more than it was trained on."""
-    d, count = data.dimension, len(data.bounds) - 1
+    count = len(data.bounds) - 1
     shown = np.unique(np.linspace(0, count - 1, min(count, MAX_TRAJECTORIES)).astype(int))
     rows = np.concatenate([np.arange(data.bounds[k], data.bounds[k + 1]) for k in shown])
     chosen = rows[np.unique(np.linspace(0, len(rows) - 1, min(len(rows), MAX_POINTS)).astype(int))]
-    points = np.full((1, len(chosen), 1 + MAX_DIMENSION), np.nan)
-    points[0, :, 0] = data.times[chosen]
-    points[0, :, 1 : 1 + d] = data.states[chosen]
+    points = network_input(data.times[None, chosen], data.states[None, chosen])
     own = np.searchsorted(data.bounds, chosen, side="right") - 1
     trajectory = np.searchsorted(shown, own).astype(np.int8)
     if network.embedder == "tokens":
         return number_ids(points, allow_missing=True), trajectory[None]
-    return points.astype(np.float32), trajectory[None]
+    return points, trajectory[None]
 
 
 @dataclass(frozen=True)
