@@ -17,7 +17,7 @@ from odefinder.data.units import change_units, fit_scaling, largest_magnitudes
 from odefinder.expressions.canonical import canonical, canonicalise
 from odefinder.expressions.parse import parse
 from odefinder.expressions.program import concatenate
-from odefinder.inference.fit import integral, refine, smoothing
+from odefinder.inference.fit import integral, refine, smoothing, splines
 from odefinder.inference.fit.states import SMOOTHING_ORDER, estimate_states
 from odefinder.inference.propose import library
 from odefinder.language.number_words import NUMBER_SCHEMES, split_number
@@ -55,7 +55,7 @@ def trajectories() -> None:
     data = Observations.joined([TIMES], [states])
     fit = refine.fit_constants(SYSTEM, data, iterations=1)
     refine.standard_errors(fit, data, fit_starts=False)
-    smoothing.unlikelihood(TIMES, TIMES, 0.1, TIMES[0] == TIMES, SMOOTHING_ORDER, 1.0)
+    smoothing.likeliest_levels(TIMES, TIMES, TIMES[0] == TIMES, SMOOTHING_ORDER)
     smoothing.smoothed(TIMES, TIMES, 0.1, SMOOTHING_ORDER, 1.0)
 
 
@@ -80,7 +80,7 @@ GROUPS = (
             integrate._integrate,
             integrate._is_fine,
             evaluate._evaluate,
-            smoothing.unlikelihood,
+            smoothing.likeliest_levels,
             smoothing.smoothed,
         ),
     ),
@@ -90,6 +90,8 @@ GROUPS = (
             canonicalise,
             change_units,
             largest_magnitudes,
+            splines.evaluate_spline,
+            splines.spline_coefficients,
             encode_program,
             split_number,
             library._feature_integrals,

@@ -1,9 +1,19 @@
 """The Kalman smoother: closer to the truth than the data, with an honest idea of how close."""
 
+from itertools import product
+
 import numpy as np
 import pytest
+from scipy.optimize import minimize
 
-from odefinder.inference.fit.smoothing import Smoother
+from odefinder.inference.fit.smoothing import (
+    NOISES,
+    ROUGHNESSES,
+    TINY,
+    Smoother,
+    likeliest_levels,
+    unlikelihood,
+)
 
 
 def noisy_sine(points: int, noise: float, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
@@ -52,3 +62,17 @@ def test_trajectories_share_their_noise_level() -> None:
     assert smoother.noise == pytest.approx(0.1, rel=0.35)
     for k, (t, x) in enumerate(parts):
         assert np.abs(smoother.at(k, t)[0] - x).max() < 0.4
+
+
+def test_the_levels_are_those_that_scipy_finds() -> None:
+    t, x = noisy_sine(80, 0.1)
+    first = np.arange(len(t)) == 0
+
+    def cost(logs: np.ndarray) -> float:
+        noise, roughness = np.exp(np.clip(logs, -40.0, 10.0))
+        return unlikelihood(t, x, noise + TINY, first, 3, roughness)
+
+    start = min((np.log(pair) for pair in product(NOISES, ROUGHNESSES)), key=cost)
+    options = {"xatol": 0.05, "fatol": 0.02, "maxiter": 60}
+    noise, roughness = np.exp(minimize(cost, start, method="Nelder-Mead", options=options).x)
+    assert likeliest_levels(t, x, first, 3) == pytest.approx((noise + TINY, roughness), rel=1e-6)

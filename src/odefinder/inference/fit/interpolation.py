@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from odefinder.data.observations import Floats
-
-if TYPE_CHECKING:
-    from scipy.interpolate import BSpline
+from odefinder.inference.fit.splines import evaluate_spline, knots_of, spline_coefficients
 
 ORDERS = (1, 2, 3, 4, 5, 6, 7, 8, 9)  # of the polynomials through a point's neighbours
 
@@ -20,15 +17,23 @@ ORDERS = (1, 2, 3, 4, 5, 6, 7, 8, 9)  # of the polynomials through a point's nei
 class Curve:
     """A spline inside the observed times, a straight line outside, where a spline would shoot off."""
 
-    spline: BSpline
+    knots: Floats
+    coefficients: Floats
+    degree: int
 
     def __call__(self, t: Floats) -> Floats:
-        inside = np.clip(t, self.spline.t[0], self.spline.t[-1])
-        return self.spline(inside) + (t - inside) * self.spline(inside, 1)
+        inside = np.clip(t, self.knots[0], self.knots[-1])
+        values, slopes = self._at(inside)
+        return values + (t - inside) * slopes
 
     def slope(self, t: Floats) -> Floats:
         """The derivative."""
-        return self.spline(np.clip(t, self.spline.t[0], self.spline.t[-1]), 1)
+        return self._at(np.clip(t, self.knots[0], self.knots[-1]))[1]
+
+    def _at(self, inside: Floats) -> tuple[Floats, Floats]:
+        values, slopes = np.empty(len(inside)), np.empty(len(inside))
+        evaluate_spline(self.knots, self.coefficients, self.degree, inside, values, slopes)
+        return values, slopes
 
 
 def interpolate(t: Floats, x: Floats, degree: int) -> Curve:
@@ -36,12 +41,11 @@ def interpolate(t: Floats, x: Floats, degree: int) -> Curve:
 
     A single point is continued as a constant; without points the curve is 0.
     """
-    from scipy.interpolate import make_interp_spline  # slow to import
-
     if len(t) < 2:
         t, x = (np.array([t[0], t[0] + 1.0]), np.repeat(x, 2)) if len(t) else (np.arange(2.0), np.zeros(2))
     degree = min(degree, (len(t) - 2) // 2 * 2 + 1)
-    return Curve(make_interp_spline(t, x, k=degree))
+    knots = knots_of(t, degree)
+    return Curve(knots, spline_coefficients(t, x, knots, degree), degree)
 
 
 def leave_one_out(t: Floats, x: Floats, order: int) -> Floats:

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from itertools import product
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,8 +21,9 @@ from odefinder.data.observations import Floats
 # All relative to the signal's variance.
 TINY = 1e-10  # noise that keeps the covariances regular
 PRIOR = 4.0  # of the value and each derivative at the start of a trajectory
-NOISES = (1e-6, 1e-4, 1e-3, 1e-2, 1e-1)  # where the search begins
-ROUGHNESSES = (1e-8, 1e-6, 1e-4, 1e-2, 1.0)
+NOISES = np.array([1e-6, 1e-4, 1e-3, 1e-2, 1e-1])  # where the search begins
+ROUGHNESSES = np.array([1e-8, 1e-6, 1e-4, 1e-2, 1.0])
+CLOSE, ALIKE, STEPS = 0.05, 0.02, 60  # the search ends: logarithms, log-likelihoods, at the latest
 FACTORIALS = np.array([1.0, 1.0, 2.0, 6.0, 24.0, 120.0])
 
 
@@ -127,6 +127,95 @@ def unlikelihood(
 
 
 @compiled
+def _levels(logs: Floats) -> tuple[float, float]:
+    """Noise and roughness from their logarithms."""
+    noise, roughness = min(max(logs[0], -40.0), 10.0), min(max(logs[1], -40.0), 10.0)
+    return math.exp(noise) + TINY, math.exp(roughness)
+
+
+@compiled
+def _cost(logs: Floats, t: Floats, x: Floats, first: NDArray[np.bool_], order: int) -> float:
+    variance, roughness = _levels(logs)
+    return unlikelihood(t, x, variance, first, order, roughness)
+
+
+@compiled
+def likeliest_levels(t: Floats, x: Floats, first: NDArray[np.bool_], order: int) -> tuple[float, float]:
+    """The noise (a variance) and the roughness of highest likelihood, by the method of Nelder and Mead."""
+    corner, cost = np.empty((3, 2)), np.empty(3)  # the simplex, best corner first
+    trial, center = np.empty(2), np.empty(2)
+    cost[0] = np.inf
+    for noise in NOISES:
+        for roughness in ROUGHNESSES:
+            trial[0], trial[1] = math.log(noise), math.log(roughness)
+            value = _cost(trial, t, x, first, order)
+            if value < cost[0]:
+                corner[0, 0], corner[0, 1], cost[0] = trial[0], trial[1], value
+    for k in range(2):
+        for j in range(2):
+            corner[k + 1, j] = corner[0, j]
+        corner[k + 1, k] = 1.05 * corner[0, k] if corner[0, k] != 0.0 else 0.00025
+        cost[k + 1] = _cost(corner[k + 1], t, x, first, order)
+    for _ in range(STEPS):
+        _sort(corner, cost)
+        width, height = 0.0, 0.0
+        for k in range(1, 3):
+            height = max(height, abs(cost[k] - cost[0]))
+            for j in range(2):
+                width = max(width, abs(corner[k, j] - corner[0, j]))
+        if width <= CLOSE and height <= ALIKE:
+            break
+        for j in range(2):
+            center[j] = (corner[0, j] + corner[1, j]) / 2.0
+        # Away from the worst corner, further if that is better than all, less if it is no gain.
+        reflected = _try(corner, center, 1.0, trial, t, x, first, order)
+        best, share = reflected, 1.0
+        if reflected < cost[0]:
+            expanded = _try(corner, center, 2.0, trial, t, x, first, order)
+            if expanded < reflected:
+                best, share = expanded, 2.0
+        elif reflected >= cost[1]:
+            share = 0.5 if reflected < cost[2] else -0.5
+            best = _try(corner, center, share, trial, t, x, first, order)
+            if not (best <= reflected if share > 0.0 else best < cost[2]):
+                share = 0.0
+        if share != 0.0:
+            for j in range(2):
+                corner[2, j] = (1.0 + share) * center[j] - share * corner[2, j]
+            cost[2] = best
+        else:  # nothing is better: all corners move towards the best one
+            for k in range(1, 3):
+                for j in range(2):
+                    corner[k, j] = corner[0, j] + 0.5 * (corner[k, j] - corner[0, j])
+                cost[k] = _cost(corner[k], t, x, first, order)
+    _sort(corner, cost)
+    return _levels(corner[0])
+
+
+@compiled
+def _try(
+    corner: Floats, center: Floats, share: float, trial: Floats, t: Floats, x: Floats,
+    first: NDArray[np.bool_], order: int,
+) -> float:  # fmt: skip
+    """The cost on the line from the worst corner through the centre of the others."""
+    for j in range(2):
+        trial[j] = (1.0 + share) * center[j] - share * corner[2, j]
+    return _cost(trial, t, x, first, order)
+
+
+@compiled
+def _sort(corner: Floats, cost: Floats) -> None:
+    """Best corner first."""
+    for i in range(1, 3):
+        k = i
+        while k > 0 and cost[k] < cost[k - 1]:
+            cost[k], cost[k - 1] = cost[k - 1], cost[k]
+            for j in range(2):
+                corner[k, j], corner[k - 1, j] = corner[k - 1, j], corner[k, j]
+            k -= 1
+
+
+@compiled
 def smoothed(
     t: Floats, x: Floats, variance: float, order: int, roughness: float
 ) -> tuple[Floats, Floats, Floats]:
@@ -215,18 +304,7 @@ class Smoother:
         self.interval = float(np.concatenate([np.diff(t) for t in times]).mean())
         t, x = np.concatenate(times) / self.interval, (everything - self.center) / self.spread
         first = np.concatenate([np.arange(len(t)) == 0 for t in times])
-
-        def cost(logs: Floats) -> float:
-            noise, roughness = np.exp(np.clip(logs, -40.0, 10.0))
-            return unlikelihood(t, x, noise + TINY, first, order, roughness)
-
-        from scipy.optimize import minimize  # slow to import, and only noisy data need it
-
-        start = min((np.log(pair) for pair in product(NOISES, ROUGHNESSES)), key=cost)
-        options = {"xatol": 0.05, "fatol": 0.02, "maxiter": 60}
-        found = minimize(cost, start, method="Nelder-Mead", options=options).x
-        self.variance, self.roughness = np.exp(np.clip(found, -40.0, 10.0))
-        self.variance += TINY
+        self.variance, self.roughness = likeliest_levels(t, x, first, order)
 
     @property
     def noise(self) -> float:

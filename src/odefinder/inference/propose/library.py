@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import combinations
 
 import numpy as np
@@ -71,6 +72,9 @@ STEEPNESSES = (2.0, 5.0, 12.0)  # tanh(a (x - c))
 EXPONENTS = (-2.0, -1.0, -0.5, 0.25, 0.5, 0.75, 1.25, 1.5, 2.5)  # x^p
 
 
+Shape = tuple[tuple[int, float], ...]  # opcodes and indices of variables
+
+
 @dataclass(frozen=True)
 class Feature:
     """One possible term of an equation."""
@@ -79,12 +83,17 @@ class Feature:
     family: str  # polynomial, trigonometric, rational, saturating, exponential or power
     degree: int = 0  # of a polynomial feature
 
-    @property
+    @cached_property
+    def shape(self) -> Shape:
+        """The draft without the values of its constants."""
+        return tuple((op, 0.0 if op == CONST else value) for op, value in self.draft)
+
+    @cached_property
     def inner(self) -> int:
         """The number of constants inside."""
         return sum(op == CONST for op, _ in self.draft)
 
-    @property
+    @cached_property
     def cost(self) -> float:
         """What the term adds to the size in `integral.component_score`, with its coefficient."""
         if not self.draft:

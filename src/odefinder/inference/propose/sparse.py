@@ -23,16 +23,21 @@ from odefinder.expressions.form import Form
 from odefinder.expressions.program import CONST, Program, concatenate
 from odefinder.inference.fit.integral import ComponentFit, component_score, match_component
 from odefinder.inference.fit.states import StateEstimate
-from odefinder.inference.propose.library import Feature, Library, equation, feature_integrals, make_library
+from odefinder.inference.propose.library import (
+    Feature,
+    Library,
+    Shape,
+    equation,
+    feature_integrals,
+    make_library,
+)
 from odefinder.inference.propose.subsets import least_squares
 from odefinder.inference.propose.terms import (
     Breadth,
     Problem,
-    Shape,
     Terms,
     make_problem,
     sets_around,
-    shape,
     term_sets,
 )
 
@@ -153,7 +158,7 @@ def _functions_of(polished: Sequence[FittedSum], count: int = 8) -> list[Feature
         if np.isfinite(fit.score):
             for feature in features:
                 if feature.inner:
-                    result.setdefault(shape(feature), feature)
+                    result.setdefault(feature.shape, feature)
     return list(result.values())[:count]
 
 
@@ -164,7 +169,7 @@ def _front(candidates: Sequence[FittedSum], floor: float, count: int) -> list[Co
     for features, fit in sorted(candidates, key=lambda pair: pair[1].score):
         if not np.isfinite(fit.score) or len(kept) >= count:
             break
-        own = {shape(feature) for feature in features}
+        own = {feature.shape for feature in features}
         if any(fewer < own and error <= WORTH_A_TERM * (fit.error + floor) for fewer, error in terms):
             continue
         terms.append((own, fit.error + floor))

@@ -18,7 +18,7 @@ from odefinder.data.observations import Floats, Ints, Observations
 from odefinder.expressions.program import CONST
 from odefinder.inference.fit.integral import floor
 from odefinder.inference.fit.states import StateEstimate
-from odefinder.inference.propose.library import Feature, feature_integrals
+from odefinder.inference.propose.library import Feature, Shape, feature_integrals
 from odefinder.inference.propose.subsets import additions, best_pairs, grow, least_squares, shrink
 
 MAX_ROWS = 400  # observed times that the selection uses
@@ -26,7 +26,6 @@ NUDGE = 1e-4  # relative change of an inner constant for a derivative
 INDEPENDENT = 1e-3  # least share of a derivative outside the span of the function and other derivatives
 
 Terms = tuple[int, ...]  # features by number, in increasing order
-Shape = tuple[tuple[int, float], ...]  # a feature's draft without the values of its constants
 
 
 @dataclass(frozen=True)
@@ -69,11 +68,6 @@ class Problem:
         return np.flatnonzero((self.families == "polynomial") & (self.degrees <= degree))
 
 
-def shape(feature: Feature) -> Shape:
-    """The feature without the values of its constants."""
-    return tuple((op, 0.0 if op == CONST else value) for op, value in feature.draft)
-
-
 def make_problem(
     component: int, data: Observations, estimate: StateEstimate, features: list[Feature], integrals: Floats
 ) -> Problem:
@@ -98,7 +92,7 @@ def make_problem(
         scale,
         np.array([feature.family for feature in features]),
         np.array([feature.degree for feature in features], np.int64),
-        [shape(feature) for feature in features],
+        [feature.shape for feature in features],
     )
 
 
