@@ -75,7 +75,7 @@ def report(name: str, runtime: Runtime, exact: Runtime, cases: list[Case], how: 
         )
         mean = (ids[0] != 0).sum(axis=1).mean()
         print(
-            f"  {case.dimension}-D: encode {times[0]:.3f} s, decode {times[1]:.2f} s, judge {times[2]:.2f} s "
+            f"  {case.dimension}-D: encode {times[0]:.3f} s, decode {times[1]:.2f} s, score {times[2]:.2f} s "
             f"({ids.shape[1]} samples of {mean:.0f} tokens, the longest {ids.shape[2]})",
             flush=True,
         )

@@ -62,7 +62,7 @@ def page(systems: Sequence[BenchSystem], older: Sequence[BenchSystem]) -> str:
         title = "One variable" if dimension == 1 else f"{('Two', 'Three', 'Four')[dimension - 2]} variables"
         parts.append(f"## {title}: {len(chosen)} systems\n\n{table(chosen)}")
     parts.append(
-        f"Source, where nothing else is said: {BOOK}. Constants and initial values are those of the paper."
+        f"Source unless stated otherwise: {BOOK}. Constants and initial values are those of the paper."
     )
     parts.append(f"## The Strogatz set\n\n{table(older)}")
     parts.append("Constants and initial values are those of the ODE-Strogatz benchmark.")

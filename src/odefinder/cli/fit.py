@@ -18,7 +18,8 @@ Names = Annotated[
 
 def fit(
     file: Annotated[
-        Path, typer.Argument(help="CSV, TSV, Parquet, NPZ, NPY or JSON, one row a point; - for CSV on stdin.")
+        Path,
+        typer.Argument(help="CSV, TSV, Parquet, NPZ, NPY or JSON, one row per point; - for CSV on stdin."),
     ],
     time: Annotated[
         str | None, typer.Option(help="The column of the times; by default found by its name.")
@@ -31,7 +32,7 @@ def fit(
     seed: Annotated[int, typer.Option(help="The same seed gives the same result.")] = 0,
     operators: Annotated[
         str | None,
-        typer.Option(help="Allowed beside sums and products, such as sin,pow2,inv; by default all."),
+        typer.Option(help="Allowed in addition to sums and products, such as sin,pow2,inv; by default all."),
     ] = None,
     guess: Annotated[
         str | None, typer.Option(help="Equations to start from, such as \"x' = -x; y' = x*y\".")
@@ -55,7 +56,7 @@ def fit(
         if plot is not None:
             check_path(plot)  # before the work, not after it
         if save is not None and not save.parent.is_dir():
-            raise SettingsError(f"there is no folder {save.parent}; make it first")
+            raise SettingsError(f"there is no folder {save.parent}; create it first")
         if save is not None and save.is_dir():
             raise SettingsError(f"{save} is a folder; give the path of a file")
         names = None if variables is None else [name.strip() for name in variables.split(",")]

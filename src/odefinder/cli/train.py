@@ -17,8 +17,8 @@ def train(
     preset: Annotated[
         str, typer.Option(help="Network, data and schedule: default, paper, or tiny to try it out.")
     ] = "default",
-    minutes: Annotated[float | None, typer.Option(help="Train so many minutes (more).")] = None,
-    steps: Annotated[int | None, typer.Option(help="Or so many steps (more).")] = None,
+    minutes: Annotated[float | None, typer.Option(help="Train for this many (more) minutes.")] = None,
+    steps: Annotated[int | None, typer.Option(help="Or for this many (more) steps.")] = None,
     plan: Annotated[
         float | None,
         typer.Option(
@@ -40,7 +40,7 @@ def train(
         float | None, typer.Option(help="Share of the plan, at its end, over which the learning rate falls.")
     ] = None,
     snapshots: Annotated[
-        float | None, typer.Option(help="Keep the weights every so many minutes, as small files.")
+        float | None, typer.Option(help="Keep the weights at this interval in minutes, as small files.")
     ] = None,
     portable: Annotated[
         bool, typer.Option("--portable", help="Write portable.safetensors, too: a small checkpoint to carry.")

@@ -40,7 +40,7 @@ from odefinder.numerics.integrate import integrate
 from odefinder.numerics.r2 import variance_weighted_r2
 from odefinder.system import ODESystem
 
-FITTED_POINTS = 5000  # that a fit reads: more cost time without adding much
+FITTED_POINTS = 5000  # points that a fit reads at most: more cost time without adding much
 DECODING_SHARE = 0.5  # of the time budget that decoding may take: systems must be fitted, too
 ROUNDED = 5  # systems of a result whose constants are rounded
 PREPARING = "preparing"
@@ -74,8 +74,8 @@ class Outcome:
 def find(dataset: Dataset, how: FindSettings, report: Callable[[str], None] = lambda stage: None) -> Outcome:
     """The systems that explain the data.
 
-    The first Ctrl-C ends the decoding, and the search goes on with the systems written until then; or it ends
-    the search, with the best so far.  A second one aborts.
+    The first Ctrl-C ends decoding, and the search continues with the systems written so far; or it ends the
+    search with the best system so far.  A second one aborts.
     """
     # Matrices are small here: more threads of linear algebra wait for each other most of the time.
     with _blas().limit(limits=how.threads, user_api="blas"):

@@ -23,7 +23,7 @@ from odefinder.network.runtime import Floats, Ids, draw_tokens
 
 Memory = dict[str, NDArray[np.float32]]
 BLOCK = 32  # tokens per block of the cache
-JUDGED_AT_ONCE = 16  # sequences of similar length that `logits` passes through the network together
+SCORED_AT_ONCE = 16  # sequences of similar length that `logits` passes through the network together
 
 
 class Graph:
@@ -82,8 +82,8 @@ class OnnxRuntime:
         for k in range(len(memory["key.0"])):
             own = {name: values[k : k + 1] for name, values in memory.items()}
             rows = k * samples + np.argsort(lengths[k * samples : (k + 1) * samples], kind="stable")
-            for first in range(0, samples, JUDGED_AT_ONCE):
-                chunk = rows[first : first + JUDGED_AT_ONCE]
+            for first in range(0, samples, SCORED_AT_ONCE):
+                chunk = rows[first : first + SCORED_AT_ONCE]
                 end = lengths[chunk[-1]]
                 sequences = OnnxSequences(self, own, len(chunk), no_masks, block=0)
                 result[chunk, :end] = sequences.step(tokens[chunk, :end])

@@ -94,7 +94,7 @@ class Workspace(NamedTuple):
 
 @compiled
 def workspace(max_nodes: int, max_dimension: int) -> Workspace:
-    """Work arrays of `solve`, for systems of at most so many nodes and variables."""
+    """Work arrays of `solve`, for systems with at most this many nodes and variables."""
     return Workspace(
         bytecode(max_nodes, max_dimension),
         np.empty(max_dimension),
@@ -106,7 +106,7 @@ def workspace(max_nodes: int, max_dimension: int) -> Workspace:
 
 @compiled
 def sensitivity_workspace(max_nodes: int, max_dimension: int, max_parameters: int) -> Workspace:
-    """Work arrays of `solve_with_sensitivities`, for at most so many parameters (columns)."""
+    """Work arrays of `solve_with_sensitivities`, for at most this many parameters (columns)."""
     return Workspace(
         bytecode(max_nodes, max_dimension),
         np.empty(max_dimension),

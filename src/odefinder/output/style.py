@@ -60,7 +60,7 @@ def check_path(path: str | Path) -> Path:
             f"figures cannot be written to {str(path)!r}; end the name in {', '.join(ENDINGS)}"
         )
     if not path.parent.is_dir():
-        raise SettingsError(f"there is no folder {path.parent}; make it first")
+        raise SettingsError(f"there is no folder {path.parent}; create it first")
     return path
 
 

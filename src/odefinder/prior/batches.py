@@ -165,7 +165,7 @@ class BatchStream(Iterator[Batch]):
         *,
         points: Sequence[int],
         lengths: Sequence[int],
-        batch_size: int | Callable[[int, int], int],  # examples of a batch of so many points and tokens
+        batch_size: int | Callable[[int, int], int],  # examples of a batch with this many points and tokens
         seed: int,
         threads: int = 0,  # 0: all processors but two
         ahead: int = 4,  # batches kept ready

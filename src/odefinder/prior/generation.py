@@ -157,9 +157,7 @@ def read_manifest(folder: str | os.PathLike[str]) -> dict[str, Any]:
         manifest = json.loads(path.read_text())
         known = manifest["format"]
     except FileNotFoundError:
-        raise DataError(
-            f"{folder} has no {MANIFEST}: it is no folder that `odefinder generate` filled"
-        ) from None
+        raise DataError(f"{folder} has no {MANIFEST}: `odefinder generate` did not write it") from None
     except (OSError, ValueError, TypeError, KeyError) as problem:
         raise DataError(f"cannot read {path}: {problem}") from None
     if known != FORMAT:

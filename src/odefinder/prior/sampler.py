@@ -94,7 +94,7 @@ def draw_system(
 
 
 class Conditions(NamedTuple):
-    """How an example is observed, beside what it says of that itself."""
+    """How an example is observed, apart from what it says about that itself."""
 
     total: int  # points of all trajectories, before any are dropped unless their number is given
     measurement: Measurement

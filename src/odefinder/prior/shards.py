@@ -10,7 +10,7 @@
     tokens                (length,)                 the same as target ids of the manifest's vocabulary
 
 In pandas `np.stack(row["states"])` is the array (points, dimension); in polars
-`frame.explode("times", "states", "trajectory")` has one row a point.  What was drawn for the examples
+`frame.explode("times", "states", "trajectory")` has one row per point.  What was drawn for the examples
 of a shard, and their statistics, are in the file's own metadata.
 """
 
@@ -72,7 +72,7 @@ def _inside(lengths: NDArray[np.integer], longest: int) -> NDArray[np.bool_]:
 
 
 def _inside_both(examples: Examples, length: str, longest: int) -> NDArray[np.bool_]:
-    """(examples, longest, MAX_DIMENSION): which entries of a field with one row a point are real."""
+    """(examples, longest, MAX_DIMENSION): which entries of a field with one row per point are real."""
     rows = _inside(examples[length], longest)[:, :, None]
     inside: NDArray[np.bool_] = rows & _inside(examples["dimension"], MAX_DIMENSION)[:, None, :]
     return inside
@@ -127,7 +127,7 @@ def write_table(path: Path, table: pyarrow.Table, statistics: Statistics) -> Non
 
 
 def shard_statistics(path: Path, rows: int) -> Statistics | None:
-    """The statistics that a shard carries, or None unless it is complete with so many rows."""
+    """The statistics that a shard carries, or None unless it is complete with this many rows."""
     pa, parquet = arrow()
     try:
         footer = parquet.read_metadata(path)

@@ -87,7 +87,7 @@ class Run:
             tensors, head = checkpoint.read(self.path)
             self._check_same(head)
             self.network = checkpoint.network_of(checkpoint.part(tensors, "model."), head, str(self.path))
-            self._go_on(head)
+            self._resume(head)
         else:
             torch.manual_seed(settings.seed)
             self.network = (
@@ -126,7 +126,7 @@ class Run:
                 "or choose another --out"
             )
 
-    def _go_on(self, head: dict[str, Any]) -> None:
+    def _resume(self, head: dict[str, Any]) -> None:
         """Take over the counters and the position in the data."""
         try:
             self.progress = Progress(**head["progress"])

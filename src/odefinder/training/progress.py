@@ -42,9 +42,9 @@ class Meter:
 
     def __init__(self, device: torch.device) -> None:
         self._on_gpu = device.type == "cuda"
-        self._begin_anew()
+        self._restart()
 
-    def _begin_anew(self) -> None:
+    def _restart(self) -> None:
         self._since = time.perf_counter()
         self._losses: list[Tensor] = []
         self._examples, self._waited = 0, 0.0
@@ -74,7 +74,7 @@ class Meter:
         if self._on_gpu:
             self._waited = sum(end.elapsed_time(begin) for end, begin in self._gaps) / 1000.0
         news = Report(progress, share, loss, rate, self._examples / seconds, self._waited / seconds)
-        self._begin_anew()
+        self._restart()
         return news
 
 

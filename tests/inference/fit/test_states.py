@@ -62,7 +62,7 @@ def test_integrals_along_the_states_are_of_high_order() -> None:
     np.testing.assert_allclose(found[:, 0] + found[:, 1], t - 1.0, atol=1e-8)
 
 
-def test_integrals_begin_anew_with_every_trajectory() -> None:
+def test_integrals_restart_with_every_trajectory() -> None:
     times = [np.linspace(1.0, 10.0, 60), np.linspace(1.0, 5.0, 30)]
     data = Observations(
         np.concatenate(times), np.concatenate([circle(t) for t in times]), np.array([0, 60, 90])

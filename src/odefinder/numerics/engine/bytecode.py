@@ -50,7 +50,7 @@ class Bytecode(NamedTuple):
 
 @compiled
 def bytecode(max_nodes: int, max_dimension: int) -> Bytecode:
-    """Room for any program of at most so many nodes and variables."""
+    """Room for any program with at most this many nodes and variables."""
     return Bytecode(
         np.empty((max_nodes, 4), dtype=np.uint32),
         zeros((max_dimension + max_nodes) * LANES),

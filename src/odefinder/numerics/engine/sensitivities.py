@@ -32,7 +32,7 @@ class Sensitivities(NamedTuple):
 
 @compiled
 def sensitivities(max_nodes: int, max_dimension: int, max_parameters: int) -> Sensitivities:
-    """Work arrays for systems of at most so many nodes, variables and parameters."""
+    """Work arrays for systems with at most this many nodes, variables and parameters."""
     size = (max_parameters + WIDTH - 1) // WIDTH * max_dimension * WIDTH
     return Sensitivities(
         zeros((max_dimension + max_nodes) * LANES),

@@ -90,7 +90,7 @@ def _radial(
 def plane(d: Assembly, s: Stream, dimension: int) -> None:
     """A body in the plane or in space, by position and velocity; with two or three variables by one of them.
 
-    What is left over turns or decays beside it.
+    Variables that are left over turn or decay next to it.
     """
     moving = dimension >= 4
     axes = min(dimension, 2)
