@@ -68,7 +68,7 @@ class ODEFormer(Parameters):
 
     Attributes
     ----------
-    equations_ : DataFrame with one row per system, best first: complexity, r2, front (whether no other is both
+    equations_ : DataFrame, one row per system, best first: complexity, r2, front (whether no other is both
         simpler and closer to the data), criterion (smaller is better), weight (how well it is supported
         relative to the others; all sum to 1), source, system.
     system_ : the chosen ODESystem, by default the first of them; `choose` takes another.

@@ -19,7 +19,7 @@ Names = Annotated[
 def fit(
     file: Annotated[
         Path,
-        typer.Argument(help="CSV, TSV, Parquet, NPZ, NPY or JSON, one row per point; - for CSV on stdin."),
+        typer.Argument(help="CSV, TSV, Parquet, NPZ, NPY or JSON, a row per point; - for CSV on stdin."),
     ],
     time: Annotated[
         str | None, typer.Option(help="The column of the times; by default found by its name.")

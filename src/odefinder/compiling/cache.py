@@ -56,7 +56,7 @@ def cache_folder(module: str) -> Path:
 
 @cache
 def _root() -> Path:
-    """The folder of ODEFINDER_CACHE; otherwise next to the package, or at home where that cannot be written."""
+    """ODEFINDER_CACHE; otherwise next to the package, or at home where that cannot be written."""
     chosen = os.environ.get(VARIABLE)
     home = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache"))
     usual = [PACKAGE / "__pycache__" / "numba", home / "odefinder" / "numba"]
