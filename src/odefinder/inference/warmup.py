@@ -53,8 +53,7 @@ def trajectories() -> None:
     states, _ = integrate.integrate(SYSTEM, [1.0, 0.5], TIMES)
     evaluate.evaluate(SYSTEM, states)
     data = Observations.joined([TIMES], [states])
-    fit = refine.fit_constants(SYSTEM, data, iterations=1)
-    refine.standard_errors(fit, data, fit_starts=False)
+    refine.fit_constants(SYSTEM, data, iterations=1)
     smoothing.likeliest_levels(TIMES, TIMES, TIMES[0] == TIMES, SMOOTHING_ORDER)
     smoothing.smoothed(TIMES, TIMES, 0.1, SMOOTHING_ORDER, 1.0)
 
@@ -76,7 +75,6 @@ GROUPS = (
         trajectories,
         (
             refine.fit_trajectories,
-            refine.expand_trajectories,
             integrate._integrate,
             integrate._is_fine,
             evaluate._evaluate,

@@ -34,6 +34,7 @@ FLOOR = 1e-9  # mean squared scaled residual below which a fit is as good as exa
 BOUND = 1e4  # times the largest observed value
 DAMPING, SHRINK, GROW = 1.0, 0.2, 5.0
 TOLERANCE = 1e-9  # relative decrease of the cost below which a step counts as no progress
+NO_EXPANSION: Floats = np.empty((0, 0))
 EXACT = 1e-20  # cost per point below which nothing is left to gain
 
 
@@ -220,16 +221,19 @@ implement(TrajectoryProblem, _evaluate, _expand, _bend)
 @compiled
 def fit_trajectories(
     ops: Ops, values: Values, starts: Floats, data: Observed, tolerance: Tolerance, free_starts: bool,
-    fixed: Bools, pace: Pace,
+    fixed: Bools, pace: Pace, expansion: Floats,
 ) -> float:  # fmt: skip
     """Improve constants (in `values`) and initial values (in `starts`) in place; returns the final cost.
 
-    fixed (constants,): which constants stay as they are.  With 0 iterations it only computes the cost,
-    without the expense of sensitivities.
+    fixed (constants,): those that stay.  With no iterations it is the cost as it stands, without the price
+    of sensitivities, unless an expansion (1 + P, P) is wanted: half the gradient at the end, and below it the
+    Gauss-Newton matrix.
     """
-    fitted = pace.iterations > 0
+    fitted = pace.iterations > 0 or len(expansion) > 0
     problem = _problem(ops, values, starts, data, tolerance, fitted, free_starts and fitted)
     cost, point = levenberg_marquardt(problem, _point(problem), _point(problem), fixed, pace)
+    if len(expansion) > 0 and np.isfinite(cost):
+        _expand(problem, point, expansion[0], expansion[1:])
     _write_parameters(problem, point.parameters)
     for i in range(len(values)):
         values[i] = problem.values[i]
@@ -237,21 +241,6 @@ def fit_trajectories(
         for j in range(starts.shape[1]):
             starts[k, j] = problem.starts[k, j]
     return cost
-
-
-@compiled
-def expand_trajectories(
-    ops: Ops, values: Values, starts: Floats, data: Observed, tolerance: Tolerance, free_starts: bool
-) -> tuple[float, Floats, Floats]:
-    """Cost, half its gradient and the Gauss-Newton matrix, by the constants and perhaps initial values."""
-    problem = _problem(ops, values, starts, data, tolerance, True, free_starts)
-    point = _point(problem)
-    size = len(point.parameters)
-    gradient, hessian = np.zeros(size), np.zeros((size, size))
-    cost = _evaluate(problem, point)
-    if np.isfinite(cost):
-        _expand(problem, point, gradient, hessian)
-    return cost, gradient, hessian
 
 
 def fit_constants(
@@ -275,10 +264,10 @@ def fit_constants(
     """
     values = program.values.copy()
     x0 = np.ascontiguousarray(data.states[data.bounds[:-1]] if starts is None else starts).copy()
-    pace = Pace(iterations, DAMPING, SHRINK, GROW, TOLERANCE, np.inf, EXACT * len(data.times), bends)
+    pace = _pace(data, iterations, bends)
     cost = fit_trajectories(
         program.ops, values, x0, _observed(data, weights), _tolerance(data, rtol, max_steps),
-        fit_starts, _nothing_fixed(program) if fixed is None else fixed, pace,
+        fit_starts, _nothing_fixed(program) if fixed is None else fixed, pace, NO_EXPANSION,
     )  # fmt: skip
     return Fit(Program(program.ops, values), x0, cost / data.count)
 
@@ -309,10 +298,18 @@ def standard_errors(fit: Fit, data: Observations, *, fit_starts: bool) -> Floats
 def _expansion(
     program: Program, data: Observations, starts: Floats, *, fit_starts: bool
 ) -> tuple[float, Floats, Floats]:
-    """Cost, half its gradient and the Gauss-Newton matrix, by the constants and perhaps initial values."""
-    tolerance = _tolerance(data, 1e-6, 10_000)
-    starts = np.ascontiguousarray(starts)
-    return expand_trajectories(program.ops, program.values, starts, _observed(data), tolerance, fit_starts)
+    """Cost, half its gradient and the Gauss-Newton matrix, of the constants and perhaps initial values."""
+    size = len(program.constants) + (starts.size if fit_starts else 0)
+    expansion = np.zeros((1 + size, size))
+    cost = fit_trajectories(
+        program.ops, program.values.copy(), np.ascontiguousarray(starts).copy(), _observed(data),
+        _tolerance(data, 1e-6, 10_000), fit_starts, _nothing_fixed(program), _pace(data, 0), expansion,
+    )  # fmt: skip
+    return cost, expansion[0], expansion[1:]
+
+
+def _pace(data: Observations, iterations: int, bends: bool = False) -> Pace:
+    return Pace(iterations, DAMPING, SHRINK, GROW, TOLERANCE, np.inf, EXACT * len(data.times), bends)
 
 
 def _observed(data: Observations, weights: Floats | None = None) -> Observed:
