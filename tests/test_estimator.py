@@ -333,9 +333,9 @@ class OnRowNumbers(ODEFormer):
     def score(self, X: Any, y: Any = None) -> float:
         return super().score(X, np.arange(len(X)))
 
-    def _finding(self, dataset: Dataset) -> find.FindSettings:
+    def _settings(self, dataset: Dataset) -> find.FindSettings:
         still = Program(np.full(dataset.dimension, CONST, np.int8), np.zeros(dataset.dimension))
-        return replace(super()._finding(dataset), guesses=(still,))
+        return replace(super()._settings(dataset), guesses=(still,))
 
 
 EXCEPTIONS = {

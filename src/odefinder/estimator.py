@@ -130,7 +130,7 @@ class ODEFormer(Parameters):
         chooses those of a DataFrame; `trajectory` is the column that tells its trajectories apart.
         """
         dataset = _dataset(X, t, variables, trajectory)
-        how = self._finding(dataset)
+        how = self._settings(dataset)
         with stage_line(bool(self.progress), how.time_budget) as report:
             outcome = find(dataset, how, report)
         return self._keep(dataset, outcome)
@@ -151,7 +151,7 @@ class ODEFormer(Parameters):
             raise SettingsError(f"joblib does not know the back-end {backend!r}: {problem}") from None
         return list(parallel(joblib.delayed(_fit_one)(self.copy(), one) for one in datasets))
 
-    def _finding(self, dataset: Dataset) -> FindSettings:
+    def _settings(self, dataset: Dataset) -> FindSettings:
         """The parameters, checked."""
         budget, samples = self.time_budget, self.samples
         if not isinstance(budget, Real) or not float(budget) > 0.0:
