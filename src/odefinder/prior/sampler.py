@@ -61,12 +61,16 @@ class Scratch(NamedTuple):
     assemblies: Records
 
 
+# Fields of `Found.facts`; the group is the number of the examples that share a system, -1 for none.
+GROUP, LENGTH, DIMENSION, FAMILY = 0, 1, 2, 3
+
+
 class Found(NamedTuple):
     """The system that was accepted last."""
 
     ops: Ops  # (MAX_RAW,)
     values: Values
-    numbers: Ints  # its number (or -1), length, dimension, family
+    facts: Ints  # (4,): by GROUP, LENGTH, DIMENSION and FAMILY
     span: Floats  # first and last time
 
 
@@ -186,7 +190,8 @@ def draw_new(
             reason = observe_system(s, request, system, conditions, found.span, scratch, example)
         counts[reason, dimension] += 1
         if reason == ACCEPTED:
-            found.numbers[:] = (index // prior.siblings, n, dimension, family)
+            found.facts[GROUP], found.facts[LENGTH] = index // prior.siblings, n
+            found.facts[DIMENSION], found.facts[FAMILY] = dimension, family
             example.family = family
             example.tries = tries
             return True
@@ -200,12 +205,12 @@ def draw_sibling(
     """Another example of the system in `found`, from elsewhere, under other conditions; False if it fails."""
     s = np.empty(4, np.uint64)
     seed_stream(s, request.seed, index)
-    _, n, dimension, family = found.numbers
+    dimension, family = found.facts[DIMENSION], found.facts[FAMILY]
     example.index = index
     example.dimension = dimension
     example.family = family
     conditions = draw_conditions(s, request, example)
-    system = System(found.ops, found.values, n, family)
+    system = System(found.ops, found.values, found.facts[LENGTH], family)
     span = np.empty(2)
     for tries in range(1, SIBLING_PATIENCE + 1):
         span[0] = found.span[0]
@@ -242,13 +247,13 @@ def draw_example(
     first = index - index % siblings
     if index == first:
         return draw_new(request, index, 0, scratch, found, example, counts)
-    if found.numbers[0] != index // siblings:
+    if found.facts[GROUP] != index // siblings:
         if not draw_new(request, first, 0, scratch, found, example, np.zeros_like(counts)):
             return False
         _wipe(example)  # nothing of the first example may stay
     if draw_sibling(request, index, scratch, found, example, counts):
         return True
-    drawn = draw_new(request, index, found.numbers[2], scratch, other, example, counts)
+    drawn = draw_new(request, index, found.facts[DIMENSION], scratch, other, example, counts)
     example.tries += SIBLING_PATIENCE
     return drawn
 
