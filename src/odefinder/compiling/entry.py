@@ -35,8 +35,8 @@ class Entry(CPUDispatcher):
         pipeline_class: type = EntryCompiler,
     ):
         options = targetoptions or {}
-        super().__init__(py_func, locals, options, pipeline_class)
-        self.helper = Helper(py_func, locals, options | NO_WRAPPERS, HelperCompiler)
+        super().__init__(py_func, locals or {}, options, pipeline_class)
+        self.helper = Helper(py_func, locals or {}, options | NO_WRAPPERS, HelperCompiler)
         self.cached = False
 
     def compile(self, sig: Any) -> Any:

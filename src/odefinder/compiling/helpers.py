@@ -57,7 +57,8 @@ class EntryLibrary(JITCodeLibrary):
 
     def finalize(self) -> None:
         for library in _with_helpers(self._linking_libraries):
-            self._reload_init.update(library._reload_init)
+            if hasattr(library, "_reload_init"):  # from numba 0.62 on
+                self._reload_init.update(library._reload_init)
             self._final_module.link_in(_code(library), preserve=True)
         self._linking_libraries = []  # they are in it now
         super().finalize()
