@@ -117,7 +117,7 @@ def sensitivity_workspace(max_nodes: int, max_dimension: int, max_parameters: in
 
 
 @kernel
-def _solve(
+def solve_with_sensitivities(
     ops: Ops,
     values: Values,
     n: int,
@@ -129,6 +129,10 @@ def _solve(
     out: Floats,
     out_s: Floats,
 ) -> int:
+    """As `solve`, and dx/dp to out_s (N, D, P): P the constants, if asked, then the initial values, if asked.
+
+    `work` comes from `sensitivity_workspace`.
+    """
     dimension, n_times = len(x0), len(t)
     target, state = work.target, work.state
     rtol, atol, bound = tolerance.rtol, tolerance.atol, tolerance.bound
@@ -222,24 +226,6 @@ def solve(
     out: Floats,
 ) -> int:
     """States at the strictly increasing times t to out (N, D), rows not reached NaN; the `Status` code."""
-    return _solve(ops, values, n, x0, t, tolerance, Wanted(False, False), work, out, work.nothing)
-
-
-@kernel
-def solve_with_sensitivities(
-    ops: Ops,
-    values: Values,
-    n: int,
-    x0: Floats,
-    t: Floats,
-    tolerance: Tolerance,
-    wanted: Wanted,
-    work: Workspace,
-    out: Floats,
-    out_s: Floats,
-) -> int:
-    """As `solve`, and dx/dp to out_s (N, D, P): P the constants, if asked, then the initial values, if asked.
-
-    `work` comes from `sensitivity_workspace`.
-    """
-    return _solve(ops, values, n, x0, t, tolerance, wanted, work, out, out_s)
+    return solve_with_sensitivities(
+        ops, values, n, x0, t, tolerance, Wanted(False, False), work, out, work.nothing
+    )

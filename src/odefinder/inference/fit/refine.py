@@ -60,9 +60,9 @@ class TrajectoryProblem(NamedTuple):
     """What is fitted, to what: the parameters are the constants, then the initial values if they are free."""
 
     ops: Ops
-    values: Values  # (nodes,): scratch
+    values: Values  # (nodes,): written to, as the parameters change
     constants: Ints  # the places of the fitted constants in `values`
-    starts: Floats  # (trajectories, D): scratch
+    starts: Floats  # (trajectories, D): likewise
     free_starts: bool
     data: Observed
     tolerance: Tolerance
@@ -88,7 +88,7 @@ def _problem(
     dimension = starts.shape[1]
     columns = len(constants) + (dimension if free else 0)
     return TrajectoryProblem(
-        ops, values.copy(), constants, starts.copy(), free, data, tolerance,
+        ops, values, constants, starts, free, data, tolerance,
         sensitivity_workspace(len(ops), dimension, columns), sensitivity_workspace(len(ops), dimension, 0),
         np.empty((len(data.times), dimension, 0)),
     )  # fmt: skip
@@ -235,11 +235,6 @@ def fit_trajectories(
     if len(expansion) > 0 and np.isfinite(cost):
         _expand(problem, point, expansion[0], expansion[1:])
     _write_parameters(problem, point.parameters)
-    for i in range(len(values)):
-        values[i] = problem.values[i]
-    for k in range(starts.shape[0]):
-        for j in range(starts.shape[1]):
-            starts[k, j] = problem.starts[k, j]
     return cost
 
 
