@@ -9,17 +9,28 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from odefinder.data.roles import Role
+from odefinder.numerics.signals import Signals
+
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
 class Observations:
-    """Trajectories of one system, one after the other; missing entries are NaN."""
+    """Trajectories of one system, one after the other; missing entries are NaN.
+
+    D states have equations; velocities and hidden ones are columns of NaN.  K known variables (inputs,
+    conditions, time) have none: `known` holds their values at the observed times, `signals` all of them.
+    """
 
     times: Floats  # (N,), strictly increasing within each trajectory
     states: Floats  # (N, D)
     bounds: Ints  # (trajectories + 1,): where each begins, and the end
+    roles: tuple[Role, ...] = ()  # of the D + K variables; empty: all are observed states
+    known: Floats | None = None  # (N, K)
+    signals: tuple[Signals, ...] = ()  # of each trajectory; empty: nothing drives it
+    errors: Floats | None = None  # (N, D): standard errors, NaN where they are not known
 
     @classmethod
     def joined(cls, times: Sequence[Floats], states: Sequence[Floats]) -> Observations:

@@ -14,7 +14,9 @@ MAX_PROGRAM = 512  # nodes
 EXAMPLE = np.dtype(
     [
         ("index", np.int64),  # its number under the seed
-        ("dimension", np.int8),
+        ("dimension", np.int8),  # states: variables with an equation
+        ("n_known", np.int8),  # inputs, conditions and time, whose columns follow those of the states
+        ("roles", np.int8, MAX_DIMENSION),  # SEEN, UNSEEN or KNOWN, by column (data/roles.py)
         ("family", np.int8),  # index into families.FAMILY_NAMES
         ("n_trajectories", np.int8),
         ("n_points", np.int16),
