@@ -280,8 +280,8 @@ def test_solve_from_compiled_code() -> None:
     small, end, loose = workspace(3, 1), np.empty((2, 1)), Tolerance(1e-8, 1e-10, 10, 1e12)
     with pytest.raises(ValueError, match="does not fit"):
         solve_with_sensitivities(
-            GROWTH.ops, GROWTH.values, 3, starts[0, :1], TIMES[:2], loose, Wanted(True, True), small, end,
-            np.empty((2, 1, 2)),
+            GROWTH.ops, GROWTH.values, 3, starts[0, :1], TIMES[:2], small.no_signals, loose,
+            Wanted(True, True), small, end, np.empty((2, 1, 2)),
         )  # fmt: skip
     with pytest.raises(ValueError, match="too small"):
         solve(LORENZ.ops, LORENZ.values, 25, starts[0], TIMES, loose, small, np.empty((150, 3)))
@@ -304,7 +304,7 @@ def test_wrong_input_is_named() -> None:
         integrate(GROWTH, [1.0, 2.0], TIMES)
     with pytest.raises(ExpressionError, match="variable number 3"):
         integrate(words("x3"), [1.0], TIMES)
-    with pytest.raises(DataError, match="one x0 and one t"):
+    with pytest.raises(DataError, match="one x0 and one t per program"):
         integrate_batch([GROWTH], [[1.0]], [])
     with pytest.raises(SettingsError, match="atol"):
         integrate(GROWTH, [1.0], TIMES, atol=0.0)

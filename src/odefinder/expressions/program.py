@@ -182,13 +182,21 @@ def make_program(ops: Sequence[int] | Ops, values: Sequence[float] | Values) -> 
     return Program(op_array.astype(np.int8), value_array)
 
 
-def check_system(program: Program, dimension: int) -> None:
-    """Raise unless the program is a system: one expression per variable, no other variables."""
+def check_system(program: Program, dimension: int, variables: int | None = None) -> None:
+    """Raise unless the program is a system: one equation per state, and no other variables than there are.
+
+    variables: states and signals together; None: states only.
+    """
     count = len(component_bounds(program.ops))
     if count != dimension:
         raise ExpressionError(f"{dimension} variables need {dimension} equations, the program has {count}")
+    check_variables(program, dimension if variables is None else variables)
+
+
+def check_variables(program: Program, variables: int) -> None:
+    """Raise if the program uses others than the first variables."""
     indices = program.values[program.ops == VAR]
-    if len(indices) and indices.max() >= dimension:
+    if len(indices) and indices.max() >= variables:
         raise ExpressionError(
-            f"the program uses variable number {int(indices.max())}, but there are only {dimension} (from 0)"
+            f"the program uses variable number {int(indices.max())}, but there are only {variables} (from 0)"
         )

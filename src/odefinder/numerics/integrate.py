@@ -17,6 +17,7 @@ from odefinder.compiling.jit import compiled
 from odefinder.errors import DataError, SettingsError
 from odefinder.expressions.program import CONST, VAR, Ops, Program, Values, check_system
 from odefinder.expressions.values import arguments_left
+from odefinder.numerics.signals import NO_SIGNALS, Signals
 from odefinder.numerics.solver import (
     Status,
     Tolerance,
@@ -24,11 +25,13 @@ from odefinder.numerics.solver import (
     Workspace,
     sensitivity_workspace,
     solve,
+    solve_driven,
     solve_with_sensitivities,
     workspace,
 )
 
 __all__ = [
+    "Signals",
     "Status",
     "Tolerance",
     "Wanted",
@@ -38,6 +41,7 @@ __all__ = [
     "integrate_with_sensitivities",
     "sensitivity_workspace",
     "solve",
+    "solve_driven",
     "solve_with_sensitivities",
     "workspace",
 ]
@@ -53,6 +57,7 @@ def integrate(
     x0: ArrayLike,
     t: ArrayLike,
     *,
+    signals: Signals | None = None,
     rtol: float = 1e-8,
     atol: float = 1e-10,
     max_steps: int = 100_000,
@@ -60,14 +65,16 @@ def integrate(
 ) -> tuple[NDArray[np.float64], Status]:
     """States (N, D) at the strictly increasing times t, from x0 at t[0].
 
-    rtol, atol: tolerated error of a step; max_steps: accepted and rejected together; bound: the largest
-    absolute value of a variable that does not yet count as divergence.
+    signals: the values of the variables D, D + 1, ..., which have no equations, and doses; rtol, atol:
+    tolerated error of a step; max_steps: accepted and rejected together; bound: the largest absolute value of
+    a variable that does not yet count as divergence.
     """
     _check_settings(rtol, atol, max_steps, bound)
-    x0, t = _check(program, x0, t)
+    driven = _check_signals(signals)
+    x0, t = _check(program, x0, t, driven)
     out = np.empty((len(t), len(x0)))
     tolerance = Tolerance(float(rtol), float(atol), int(max_steps), float(bound))
-    status = _integrate(program.ops, program.values, x0, t, tolerance, out)
+    status = _integrate(program.ops, program.values, x0, t, driven, tolerance, out)
     return out, Status(status)
 
 
@@ -76,6 +83,7 @@ def integrate_with_sensitivities(
     x0: ArrayLike,
     t: ArrayLike,
     *,
+    signals: Signals | None = None,
     constants: bool = True,
     initial: bool = False,
     rtol: float = 1e-8,
@@ -89,14 +97,15 @@ def integrate_with_sensitivities(
     `initial`).  The step size follows the states alone, so the derivatives are a little less accurate.
     """
     _check_settings(rtol, atol, max_steps, bound)
-    x0, t = _check(program, x0, t)
+    driven = _check_signals(signals)
+    x0, t = _check(program, x0, t, driven)
     n_parameters = (np.count_nonzero(program.ops == CONST) if constants else 0) + (len(x0) if initial else 0)
     out = np.empty((len(t), len(x0)))
     derivatives = np.empty((len(t), len(x0), n_parameters))
     tolerance = Tolerance(float(rtol), float(atol), int(max_steps), float(bound))
     wanted = Wanted(bool(constants), bool(initial))
     status = _integrate_with_sensitivities(
-        program.ops, program.values, x0, t, tolerance, wanted, out, derivatives
+        program.ops, program.values, x0, t, driven, tolerance, wanted, out, derivatives
     )
     return out, derivatives, Status(status)
 
@@ -106,27 +115,33 @@ def integrate_batch(
     x0s: Sequence[ArrayLike],
     ts: Sequence[ArrayLike],
     *,
+    signals: Sequence[Signals | None] | None = None,
     n_threads: int | None = None,
     rtol: float = 1e-8,
     atol: float = 1e-10,
     max_steps: int = 100_000,
     bound: float = 1e12,
 ) -> list[tuple[NDArray[np.float64], Status]]:
-    """`integrate` for many different systems, each with its own initial values and times.
+    """`integrate` for many different systems, each with its own initial values, times and signals.
 
     n_threads: None for all processors that this process may use.
     """
     _check_settings(rtol, atol, max_steps, bound)
-    if not len(programs) == len(x0s) == len(ts):
+    if signals is None:
+        signals = [None] * len(programs)
+    if not len(programs) == len(x0s) == len(ts) == len(signals):
         raise DataError(
-            f"one x0 and one t for each program are needed, got {len(programs)} programs, "
-            f"{len(x0s)} initial values and {len(ts)} times"
+            f"one x0 and one t per program are needed (and signals, if any), got {len(programs)} programs, "
+            f"{len(x0s)} initial values, {len(ts)} times and {len(signals)} signals"
         )
     if n_threads is not None and n_threads < 1:
         raise SettingsError(f"n_threads must be at least 1 (or None for all processors), got {n_threads}")
     if not programs:
         return []
-    checked = [_check(program, x0, t) for program, x0, t in zip(programs, x0s, ts, strict=True)]
+    driven = [_check_signals(one) for one in signals]
+    checked = [
+        _check(program, x0, t, one) for program, x0, t, one in zip(programs, x0s, ts, driven, strict=True)
+    ]
     ops = np.concatenate([program.ops for program in programs])
     values = np.concatenate([program.values for program in programs])
     x0_all = np.concatenate([x0 for x0, _ in checked])
@@ -142,9 +157,18 @@ def integrate_batch(
 
     tolerance = Tolerance(float(rtol), float(atol), int(max_steps), float(bound))
 
+    def result(i: int) -> Floats:
+        x0, t = checked[i]
+        return out[starts[i, 3] : starts[i + 1, 3]].reshape(len(t), len(x0))
+
     def run(first: int, last: int) -> None:
-        chunk = starts[first : last + 1]
-        _integrate_chunk(ops, values, x0_all, t_all, chunk, tolerance, out, statuses[first:last])
+        if any(len(one.knots) for one in driven[first:last]):
+            for i in range(first, last):
+                program, (x0, t) = programs[i], checked[i]
+                statuses[i] = _integrate(program.ops, program.values, x0, t, driven[i], tolerance, result(i))
+        else:
+            chunk = starts[first : last + 1]
+            _integrate_chunk(ops, values, x0_all, t_all, chunk, tolerance, out, statuses[first:last])
 
     if n_threads is None:
         n_threads = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
@@ -155,10 +179,7 @@ def integrate_batch(
         bounds = np.linspace(0, len(programs), n_chunks + 1).astype(int)
         with ThreadPoolExecutor(n_threads) as pool:
             list(pool.map(run, bounds[:-1], bounds[1:]))
-    return [
-        (out[starts[i, 3] : starts[i + 1, 3]].reshape(len(t), len(x0)), Status(statuses[i]))
-        for i, (x0, t) in enumerate(checked)
-    ]
+    return [(result(i), Status(statuses[i])) for i in range(len(programs))]
 
 
 @compiled
@@ -167,11 +188,12 @@ def _integrate(
     values: Values,
     x0: Floats,
     t: Floats,
+    signals: Signals,
     tolerance: Tolerance,
     out: Floats,
 ) -> int:
-    work = workspace(len(ops), len(x0))
-    return solve(ops, values, len(ops), x0, t, tolerance, work, out)
+    work = workspace(len(ops), len(x0) + signals.before.shape[1])
+    return solve_driven(ops, values, len(ops), x0, t, signals, tolerance, work, out)
 
 
 @compiled
@@ -180,13 +202,16 @@ def _integrate_with_sensitivities(
     values: Values,
     x0: Floats,
     t: Floats,
+    signals: Signals,
     tolerance: Tolerance,
     wanted: Wanted,
     out: Floats,
     out_s: Floats,
 ) -> int:
-    work = sensitivity_workspace(len(ops), len(x0), out_s.shape[2])
-    return solve_with_sensitivities(ops, values, len(ops), x0, t, tolerance, wanted, work, out, out_s)
+    work = sensitivity_workspace(len(ops), len(x0) + signals.before.shape[1], out_s.shape[2])
+    return solve_with_sensitivities(
+        ops, values, len(ops), x0, t, signals, tolerance, wanted, work, out, out_s
+    )
 
 
 @compiled
@@ -218,7 +243,7 @@ def _integrate_chunk(
 
 
 @compiled
-def _is_fine(ops: Ops, values: Values, x0: Floats, t: Floats) -> bool:
+def _is_fine(ops: Ops, values: Values, x0: Floats, t: Floats, n_signals: int) -> bool:
     """Whether this can be integrated; the quick way, as it is asked before every integration."""
     dimension = len(x0)
     components, missing = 0, 0
@@ -226,7 +251,7 @@ def _is_fine(ops: Ops, values: Values, x0: Floats, t: Floats) -> bool:
         if missing == 0:
             components += 1
         missing = arguments_left(missing, ops[i])
-        if ops[i] == VAR and values[i] >= dimension:
+        if ops[i] == VAR and values[i] >= dimension + n_signals:
             return False
     if components != dimension or missing != 0 or len(t) == 0:
         return False
@@ -236,7 +261,7 @@ def _is_fine(ops: Ops, values: Values, x0: Floats, t: Floats) -> bool:
     return bool(np.isfinite(x0).all() and np.isfinite(t).all())
 
 
-def _check(program: Program, x0: ArrayLike, t: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _check(program: Program, x0: ArrayLike, t: ArrayLike, signals: Signals) -> tuple[Floats, Floats]:
     """Initial values and times as arrays; an error that says what to do where they cannot be used."""
     x0 = np.ascontiguousarray(x0, dtype=np.float64)
     t = np.ascontiguousarray(t, dtype=np.float64)
@@ -244,7 +269,10 @@ def _check(program: Program, x0: ArrayLike, t: ArrayLike) -> tuple[NDArray[np.fl
         raise DataError(
             f"initial values and times must be lists of numbers, got the shapes {x0.shape} and {t.shape}"
         )
-    if _is_fine(program.ops, program.values, x0, t):
+    n_signals = signals.before.shape[1]
+    if signals.doses.shape[1] not in (0, len(x0)):
+        raise DataError(f"doses for {signals.doses.shape[1]} states were given; the system has {len(x0)}")
+    if _is_fine(program.ops, program.values, x0, t, n_signals):
         return x0, t
     if not np.isfinite(x0).all():
         raise DataError("the initial values contain NaN or infinity; give a finite number for each variable")
@@ -254,8 +282,25 @@ def _check(program: Program, x0: ArrayLike, t: ArrayLike) -> tuple[NDArray[np.fl
         raise DataError("the times contain NaN or infinity; remove these points")
     if not (np.diff(t) > 0).all():
         raise DataError("the times must increase strictly; sort them and remove repeated ones")
-    check_system(program, len(x0))
+    check_system(program, len(x0), len(x0) + n_signals)
     raise DataError("the program is not complete; make it with make_program")
+
+
+def _check_signals(signals: Signals | None) -> Signals:
+    """Signals that the integrator can read, or an error that says what is wrong with them."""
+    if signals is None:
+        return NO_SIGNALS
+    driven = Signals(*(np.ascontiguousarray(part, dtype=np.float64) for part in signals))
+    n_knots = len(driven.knots)
+    if any(part.ndim != 2 or len(part) != n_knots for part in driven[1:]) or driven.knots.ndim != 1:
+        raise DataError("signals need one row of values for each of their knots, before and after it")
+    if driven.before.shape != driven.after.shape or (n_knots == 0 and driven.before.shape[1]):
+        raise DataError("signals need at least one knot, and as many values before as after it")
+    if not all(np.isfinite(part).all() for part in driven):
+        raise DataError("the signals contain NaN or infinity; give finite values at every knot")
+    if not (np.diff(driven.knots) > 0).all():
+        raise DataError("the knots of signals must increase strictly; sort them and remove repeated ones")
+    return driven
 
 
 def _check_settings(rtol: float, atol: float, max_steps: int, bound: float) -> None:

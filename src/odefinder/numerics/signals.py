@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 Floats = NDArray[np.float64]
 
@@ -22,3 +22,28 @@ class Signals(NamedTuple):
     before: Floats  # (K, I)
     after: Floats  # (K, I)
     doses: Floats  # (K, D), added to the states just after a knot; (K, 0) where there are none
+
+
+NO_SIGNALS = Signals(np.empty(0), np.empty((0, 0)), np.empty((0, 0)), np.empty((0, 0)))
+
+
+def linear(knots: ArrayLike, values: ArrayLike) -> Signals:
+    """Signals (K, I) that are linear between their knots (K,)."""
+    times, signals = _arrays(knots, values)
+    return Signals(times, signals, signals.copy(), np.empty((len(times), 0)))
+
+
+def held(knots: ArrayLike, values: ArrayLike) -> Signals:
+    """Signals that keep each value (K, I) until the next knot; the first one also holds before."""
+    times, signals = _arrays(knots, values)
+    before = np.concatenate([signals[:1], signals[:-1]])
+    return Signals(times, before, signals, np.empty((len(times), 0)))
+
+
+def constant(values: ArrayLike) -> Signals:
+    """Signals (I,) that never change."""
+    return held([0.0], np.asarray(values, np.float64)[None])
+
+
+def _arrays(knots: ArrayLike, values: ArrayLike) -> tuple[Floats, Floats]:
+    return np.array(knots, np.float64), np.array(values, np.float64, order="C", ndmin=2)

@@ -41,8 +41,9 @@ def observed_r2(program: Program, t: Floats, x: Floats) -> float:
     Tolerances are loose and steps few: this ranks thousands of candidates, many of them stiff by accident.
     """
     scale = float(np.abs(x).max()) + 1e-12
-    tolerance = {"rtol": 1e-6, "atol": 1e-8 * scale}
-    path, status = integrate(program, x[0], t, max_steps=3000, bound=1e4 * scale, **tolerance)
+    path, status = integrate(
+        program, x[0], t, rtol=1e-6, atol=1e-8 * scale, max_steps=3000, bound=1e4 * scale
+    )
     return variance_weighted_r2(x, path) if status == Status.OK else -np.inf
 
 

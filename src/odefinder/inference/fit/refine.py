@@ -130,7 +130,7 @@ def _integrated(
         a, b = data.bounds[k], data.bounds[k + 1]
         status = solve_with_sensitivities(
             problem.ops, problem.values, len(problem.ops), problem.starts[k], data.times[a:b],
-            problem.tolerance, wanted, work, states[a:b], slopes[a:b],
+            work.no_signals, problem.tolerance, wanted, work, states[a:b], slopes[a:b],
         )  # fmt: skip
         if status != 0:
             return np.inf

@@ -40,6 +40,9 @@ for _stage, _row in enumerate(
 ):
     TABLEAU[_stage * LANES : _stage * LANES + _stage] = _row
 
+# When in a step the stages are.
+NODES = np.array([0.0, 1 / 5, 3 / 10, 4 / 5, 8 / 9, 1.0, 1.0])
+
 SAFETY = 0.9
 
 

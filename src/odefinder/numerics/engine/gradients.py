@@ -68,8 +68,9 @@ def _accumulate(adjoint: NDArray[Any], slot: int, change: Any) -> None:
 def gradients(target: Bytecode, dimension: int, adjoint: NDArray[Any], jacobian: NDArray[Any]) -> None:
     """The derivatives in all lanes, from the slots that `run` filled.
 
-    jacobian[(i * D + k) * LANES + lane] is df_i/dx_k; adjoint[(D + c) * LANES + lane] is the derivative of
-    constant c's own component with respect to it.  Lanes 0 and 7 may hold anything.
+    jacobian[(i * D + k) * LANES + lane] is df_i/dx_k for the D states; adjoint[(V + c) * LANES + lane] is the
+    derivative of constant c's own component with respect to it, after V variables.  Lanes 0 and 7 may hold
+    anything.
     """
     code, slots = target.code, target.slots
     m, first = target.counts[0], target.counts[2]

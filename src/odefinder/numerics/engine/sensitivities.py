@@ -21,8 +21,8 @@ from odefinder.numerics.engine.vectors import WIDTH, add, fill, load, mul, store
 class Sensitivities(NamedTuple):
     """Work arrays; a row of a block, number r = block * D + variable, is the vector at r * WIDTH."""
 
-    adjoint: NDArray[np.float64]  # ((max_dimension + max_nodes) * LANES,)
-    jacobian: NDArray[np.float64]  # (max_dimension**2 * LANES,)
+    adjoint: NDArray[np.float64]  # ((max_variables + max_nodes) * LANES,)
+    jacobian: NDArray[np.float64]  # (max_variables**2 * LANES,)
     old: NDArray[np.float64]  # (rows * WIDTH,): S at the start of the step
     new: NDArray[np.float64]  # (rows * WIDTH,): S in the current stage, in the end at the end of the step
     slopes: NDArray[np.float64]  # (rows * LANES * WIDTH,): dS/dt in the stages, r's stage s at r * LANES + s
@@ -31,12 +31,12 @@ class Sensitivities(NamedTuple):
 
 
 @compiled
-def sensitivities(max_nodes: int, max_dimension: int, max_parameters: int) -> Sensitivities:
+def sensitivities(max_nodes: int, max_variables: int, max_parameters: int) -> Sensitivities:
     """Work arrays for systems with at most this many nodes, variables and parameters."""
-    size = (max_parameters + WIDTH - 1) // WIDTH * max_dimension * WIDTH
+    size = (max_parameters + WIDTH - 1) // WIDTH * max_variables * WIDTH
     return Sensitivities(
-        zeros((max_dimension + max_nodes) * LANES),
-        zeros(max_dimension * max_dimension * LANES),
+        zeros((max_variables + max_nodes) * LANES),
+        zeros(max_variables * max_variables * LANES),
         zeros(size),
         zeros(size),
         zeros(size * LANES),
@@ -68,7 +68,7 @@ def advance(
     for c in range(n_constants):
         row = c // WIDTH * dimension + target.component[c]
         for stage in range(1, LAST_STAGE + 1):
-            value = work.adjoint[(dimension + c) * LANES + stage]
+            value = work.adjoint[(target.counts[3] + c) * LANES + stage]
             forcing[(row * LANES + stage) * WIDTH + c % WIDTH] = value
     for block in range((n_columns + WIDTH - 1) // WIDTH):
         rows = block * dimension
