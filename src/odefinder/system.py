@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import keyword
-import re
-import sys
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -15,26 +13,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from odefinder.data.roles import TIME_NAME
 from odefinder.errors import DataError, ExpressionError, SettingsError
 from odefinder.expressions.lines import read_equations, sorted_equations
 from odefinder.expressions.parse import check_names, parse
 from odefinder.expressions.printing import latex_name, to_latex, to_python, to_text
-from odefinder.expressions.program import (
-    CONST,
-    OPCODE_BY_NAME,
-    VAR,
-    Program,
-    check_system,
-    concatenate,
-    make_program,
-    operator,
-)
-
-FORMAT, VERSION = "odefinder system", 1
+from odefinder.expressions.program import VAR, Program, check_system, concatenate
+from odefinder.expressions.saved import SavedSystem, as_dict, read_dict
 
 
 class SimulationWarning(UserWarning):
-    """A simulation that could not reach the last time."""
+    """A simulation that could not reach the last time, or whose inputs do not cover it."""
 
 
 class StiffnessWarning(UserWarning):
@@ -43,7 +32,9 @@ class StiffnessWarning(UserWarning):
 
 @dataclass(frozen=True, repr=False)
 class ODESystem:
-    """dx/dt = f(x): a program with one expression per variable, and the variables' names.
+    """dx/dt = f(x, u): a program with one expression per variable, and the names of variables and inputs.
+
+    Inputs are known signals without equations; one that is called t is the time itself.
 
     >>> system = ODESystem.from_text("x' = a*x - x*y; y' = x*y - y", constants={"a": 0.5})
     >>> print(system)
@@ -53,12 +44,15 @@ class ODESystem:
 
     program: Program
     variables: tuple[str, ...]
+    inputs: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "variables", check_names(self.variables))
+        object.__setattr__(self, "inputs", check_names(self.inputs, "input"))
         if not self.variables:
             raise ExpressionError("a system needs at least one variable")
-        check_system(self.program, len(self.variables))
+        check_inputs(self.inputs, self.variables)
+        check_system(self.program, len(self.variables), len(self.names))
 
     # ------------------------------------------------------------------------------------ constructors
 
@@ -68,24 +62,30 @@ class ODESystem:
         equations: Sequence[str] | Mapping[str, str] | str,
         variables: Sequence[str] | None = None,
         constants: Mapping[str, float] | None = None,
+        inputs: Sequence[str] = (),
     ) -> ODESystem:
         """A system from right-hand sides, from a mapping variable -> right-hand side, or from lines.
 
         Lines look like `x' = a*x - b*x*y` or `dx/dt = ...`; a semicolon also ends a line, # begins a comment.
         Where left-hand sides are given, they name the variables (`variables` then only sets the order).
+        `inputs` names known signals that the equations may read: "v' = u - v" with inputs=["u"].
         """
         names, right_sides = sorted_equations(read_equations(equations), variables)
+        known = check_inputs(check_names(inputs, "input"), names)
         programs = []
         for name, right_side in zip(names, right_sides, strict=True):
             try:
-                programs.append(parse(right_side, names, constants))
+                programs.append(parse(right_side, [*names, *known], constants))
             except ExpressionError as error:
                 raise ExpressionError(f"in the equation of {name}: {error}") from None
-        return cls(concatenate(programs), names)
+        return cls(concatenate(programs), names, known)
 
     @classmethod
     def from_sympy(
-        cls, expressions: Sequence[Any] | Mapping[Any, Any], variables: Sequence[Any] | None = None
+        cls,
+        expressions: Sequence[Any] | Mapping[Any, Any],
+        variables: Sequence[Any] | None = None,
+        inputs: Sequence[Any] = (),
     ) -> ODESystem:
         """A system from SymPy right-hand sides; variables (or a mapping's keys) are symbols or names."""
         from odefinder.expressions.sympy_io import from_sympy
@@ -95,26 +95,14 @@ class ODESystem:
             pairs = [(str(name), expression) for name, expression in expressions.items()]
         given = None if variables is None else [str(variable) for variable in variables]
         names, right_sides = sorted_equations(pairs, given)
-        return cls(concatenate([from_sympy(expression, names) for expression in right_sides]), names)
+        known = check_inputs(check_names([str(one) for one in inputs], "input"), names)
+        programs = [from_sympy(expression, [*names, *known]) for expression in right_sides]
+        return cls(concatenate(programs), names, known)
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> ODESystem:
         """The system that `to_dict` described."""
-        if not isinstance(data, Mapping) or data.get("format") != FORMAT:
-            raise DataError(f'this is not a saved system: it lacks the entry "format": "{FORMAT}"')
-        version = data.get("version")
-        if isinstance(version, int) and version > VERSION:
-            raise DataError(
-                f"the system was saved in version {version} of the format, and this odefinder reads up to "
-                f"version {VERSION}: update odefinder"
-            )
-        if version != VERSION:
-            raise DataError(f"the saved system is damaged: its version is {version!r}")
-        for key in ("variables", "program"):
-            if not isinstance(data.get(key), list):
-                raise DataError(f"the saved system is damaged: its {key!r} is not a list")
-        ops, values = zip(*map(_read_node, data["program"]), strict=True) if data["program"] else ((), ())
-        return cls(make_program(ops, values), tuple(data["variables"]))
+        return cls(*read_dict(data))
 
     @classmethod
     def from_json(cls, text: str) -> ODESystem:
@@ -142,12 +130,18 @@ class ODESystem:
                 f"the variables of the system are {', '.join(self.variables)}, not {', '.join(names)}; "
                 "give the same ones in another order"
             )
-        place = np.array([list(names).index(name) for name in self.variables], np.float64)
+        order = [*names, *self.inputs]
+        place = np.array([order.index(name) for name in self.names], np.float64)
         equations = self.program.components()
         program = concatenate([equations[self.variables.index(name)] for name in names])
         index = np.where(program.ops == VAR, program.values, 0.0).astype(np.int64)
         values = np.where(program.ops == VAR, place[index], program.values)
-        return ODESystem(Program(program.ops, values), tuple(names))
+        return ODESystem(Program(program.ops, values), tuple(names), self.inputs)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The variables, then the inputs: what equations may read, in the order of the program."""
+        return (*self.variables, *self.inputs)
 
     @property
     def dimension(self) -> int:
@@ -164,9 +158,13 @@ class ODESystem:
         """The values of the constants, in the order of the program."""
         return self.program.constants
 
-    def derivative(self, x: ArrayLike) -> NDArray[np.float64]:
-        """f(x) at one point, (D,) -> (D,), or at several, (N, D) -> (N, D)."""
+    def derivative(self, x: ArrayLike, inputs: Any = None) -> NDArray[np.float64]:
+        """f(x) at one point, (D,) -> (D,), or at several, (N, D) -> (N, D).
+
+        inputs: their values there, in order or by name; the time is among them if the system has an input t.
+        """
         from odefinder.numerics.evaluate import evaluate
+        from odefinder.simulation.driving import input_values
 
         points = _numbers(x, "x")
         if points.ndim not in (1, 2) or points.shape[-1] != self.dimension:
@@ -174,48 +172,60 @@ class ODESystem:
                 f"x has shape {points.shape}; give one point as ({self.dimension},) or several as "
                 f"(N, {self.dimension}), with the variables in the order {', '.join(self.variables)}"
             )
-        return evaluate(self.program, points.reshape(-1, self.dimension)).reshape(points.shape)
+        rows = points.reshape(-1, self.dimension)
+        known = input_values(self.inputs, inputs, len(rows))
+        return evaluate(self.program, np.hstack([rows, known])).reshape(points.shape)
 
     def simulate(
         self,
         x0: ArrayLike | Mapping[str, float],
         t: ArrayLike,
+        inputs: Any = None,
+        conditions: Mapping[str, float] | None = None,
+        doses: Mapping[str, Sequence[tuple[float, float]]] | None = None,
         *,
         rtol: float = 1e-8,
-        atol: float = 1e-10,
+        atol: float | None = None,
         max_steps: int = 100_000,
     ) -> NDArray[np.float64]:
         """The trajectory (N, D) at the times t, from x0 at t[0]: values in order, or {"x": 1.0, "y": 0.5}.
 
-        Where the solution does not exist, the rows are NaN and a `SimulationWarning` says why.  A stiff
-        system is handed to an implicit method, with a `StiffnessWarning`.
+        inputs: a mapping name -> values at the times t, a function u(t), a pair (times, values) or a number;
+        or all of them at once, as an array (N, inputs), a function or a DataFrame with its own times.
+        `odefinder.data.Hold` around values keeps each until the next.  conditions: a mapping name -> number.
+        doses: a mapping variable -> list of (time, amount), added just after these times.
+
+        rtol, atol: tolerated error of a step; without atol it is 1e-10 of the size of every variable.  Where
+        the solution does not exist, the rows are NaN and a `SimulationWarning` says why.  A stiff system is
+        handed to an implicit method, with a `StiffnessWarning`.
         """
-        from odefinder.numerics.integrate import Status, integrate
+        from odefinder.numerics.integrate import Status
+        from odefinder.simulation.driving import driving_signals, with_doses
+        from odefinder.simulation.trajectory import Task, rows_reached, trajectory
 
         start, times = self._initial_values(x0), _increasing_times(t)
         for name, value in (("rtol", rtol), ("atol", atol), ("max_steps", max_steps)):
-            if not 0 < value < np.inf:
+            if value is not None and not 0 < value < np.inf:
                 raise SettingsError(f"{name} must be positive and finite, not {value!r}")
-        x, status = integrate(self.program, start, times, rtol=rtol, atol=atol, max_steps=max_steps)
-        if status in (Status.TOO_MANY_STEPS, Status.STEP_TOO_SMALL):
-            from odefinder.numerics.stiff import METHOD, integrate_stiff
+        signals, notes = driving_signals(self.inputs, inputs, conditions, times)
+        for note in notes:
+            warnings.warn(SimulationWarning(note), stacklevel=2)
+        signals = with_doses(signals, doses, self.variables)
+        task = Task(self.program, start, times, signals, rtol, max_steps)
+        found = trajectory(task, atol)
+        if found.stiff:
+            from odefinder.numerics.stiff import METHOD
 
-            by_implicit, implicit_status = integrate_stiff(
-                self.program, start, times, rtol, atol, max_evaluations=max_steps
-            )
-            # Near a singularity both fail; the system is stiff only if the implicit method does better.
-            if _rows_reached(by_implicit) > _rows_reached(x):
-                x, status = by_implicit, implicit_status
-                message = f"the system looks stiff: the implicit method {METHOD} took over, which is slower"
-                warnings.warn(StiffnessWarning(message), stacklevel=2)
-        if status != Status.OK:
-            last = times[_rows_reached(x) - 1]
+            message = f"the system looks stiff: the implicit method {METHOD} took over, which is slower"
+            warnings.warn(StiffnessWarning(message), stacklevel=2)
+        if found.status != Status.OK:
+            last = times[rows_reached(found.states) - 1]
             message = (
                 f"the solution was found only until t = {last:.6g} (of {times[-1]:.6g}), later rows are NaN. "
-                f"{status.message}"
+                f"{found.status.message}"
             )
             warnings.warn(SimulationWarning(message), stacklevel=2)
-        return x
+        return found.states
 
     def _initial_values(self, x0: ArrayLike | Mapping[str, float]) -> NDArray[np.float64]:
         if isinstance(x0, Mapping):
@@ -245,14 +255,14 @@ class ODESystem:
         """One line per equation, `x' = ...`; without `digits`, the numbers are exact."""
         width = max(map(len, self.variables)) + 1
         return "\n".join(
-            f"{name + chr(39):<{width}} = {to_text(component, self.variables, digits)}"
+            f"{name + chr(39):<{width}} = {to_text(component, self.names, digits)}"
             for name, component in zip(self.variables, self.program.components(), strict=True)
         )
 
     def latex(self, digits: int | None = 4) -> str:
         """An `aligned` block for mathematics mode."""
         lines = (
-            rf"\dot{{{latex_name(name)}}} &= {to_latex(component, self.variables, digits)}"
+            rf"\dot{{{latex_name(name)}}} &= {to_latex(component, self.names, digits)}"
             for name, component in zip(self.variables, self.program.components(), strict=True)
         )
         return "\\begin{aligned}\n" + " \\\\\n".join(lines) + "\n\\end{aligned}"
@@ -264,33 +274,33 @@ class ODESystem:
         """The right-hand sides as SymPy expressions of real-valued symbols."""
         from odefinder.expressions.sympy_io import to_sympy
 
-        return [to_sympy(component, self.variables) for component in self.program.components()]
+        return [to_sympy(component, self.names) for component in self.program.components()]
 
     def python(self, name: str = "f") -> str:
-        """The source of a function `f(t, x)`, ready for `scipy.integrate.solve_ivp`."""
+        """The source of a function `f(t, x)`, ready for `scipy.integrate.solve_ivp`.
+
+        With inputs it is `f(t, x, u)`; solve_ivp takes `lambda t, x: f(t, x, u(t))`.
+        """
         if not name.isidentifier() or keyword.iskeyword(name) or name == "np":
             raise SettingsError(f"{name!r} cannot name a Python function; use letters and digits")
-        sources = [f"x[{index}]" for index in range(self.dimension)]
+        signals = [one for one in self.inputs if one != TIME_NAME]
+        known = ["t" if one == TIME_NAME else f"u[{signals.index(one)}]" for one in self.inputs]
+        sources = [*(f"x[{index}]" for index in range(self.dimension)), *known]
         lines = [
             f"        {to_python(component, sources)},  # {variable}'"
             for variable, component in zip(self.variables, self.program.components(), strict=True)
         ]
-        header = f"    # x holds {', '.join(self.variables)}"
-        body = [f"def {name}(t, x):", header, "    return np.array([", *lines, "    ])"]
+        header = [f"    # x holds {', '.join(self.variables)}"]
+        if signals:
+            header.append(f"    # u holds the inputs at time t: {', '.join(signals)}")
+        arguments = "t, x, u" if signals else "t, x"
+        body = [f"def {name}({arguments}):", *header, "    return np.array([", *lines, "    ])"]
         return "\n".join(["import numpy as np", "", "", *body, ""])
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data: the prefix program with `$0` for the first variable; `equations` is for the reader."""
-        return {
-            "format": FORMAT,
-            "version": VERSION,
-            "variables": list(self.variables),
-            "equations": self.to_text().splitlines(),
-            "program": [
-                value if op == CONST else f"${value:.0f}" if op == VAR else operator(op).name
-                for op, value in zip(self.program.ops.tolist(), self.program.values.tolist(), strict=True)
-            ],
-        }
+        saved = SavedSystem(self.program, self.variables, self.inputs)
+        return as_dict(saved, self.to_text().splitlines())
 
     def to_json(self) -> str:
         """`to_dict` as JSON; the numbers are exact."""
@@ -301,21 +311,17 @@ class ODESystem:
         Path(path).write_text(self.to_json() + "\n", encoding="utf-8")
 
 
-# ---------------------------------------------------------------------------------------- reading equations
+# ---------------------------------------------------------------------------------------- checking
 
 
-def _read_node(node: Any) -> tuple[int, float]:
-    """Opcode and value of one entry of a saved program."""
-    if isinstance(node, (int, float)) and not isinstance(node, bool) and abs(node) <= sys.float_info.max:
-        return CONST, float(node)
-    if isinstance(node, str) and node in OPCODE_BY_NAME:
-        return OPCODE_BY_NAME[node], 0.0
-    if isinstance(node, str) and re.fullmatch(r"\$[0-9]{1,4}", node):
-        return VAR, float(node[1:])
-    raise DataError(f"the saved system is damaged: {node!r} is not part of a program")
-
-
-# ---------------------------------------------------------------------------------------- checking numbers
+def check_inputs(inputs: tuple[str, ...], variables: Sequence[str]) -> tuple[str, ...]:
+    """The inputs, if none of them has an equation."""
+    for name in inputs:
+        if name in variables:
+            raise ExpressionError(
+                f"{name!r} is an input and has an equation, too; an input is known: leave out one of them"
+            )
+    return inputs
 
 
 def _numbers(values: ArrayLike, what: str) -> NDArray[np.float64]:
@@ -345,8 +351,6 @@ def _increasing_times(t: ArrayLike) -> NDArray[np.float64]:
         raise DataError(
             f"the time {times[np.argmax(steps == 0)]:g} occurs twice; keep one of each (numpy.unique)"
         )
+    if not (np.diff(times - times[0]) > 0).all():
+        raise DataError("some times are too close to be told apart; take times nearer to the first")
     return times
-
-
-def _rows_reached(x: NDArray[np.float64]) -> int:
-    return int(np.isfinite(x).all(axis=1).sum())

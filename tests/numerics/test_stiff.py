@@ -4,9 +4,13 @@ import time
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from odefinder.expressions.program import Program
 from odefinder.numerics.integrate import Status, integrate
+from odefinder.numerics.knots import merged
+from odefinder.numerics.signals import Signals, held, linear
 from odefinder.numerics.stiff import integrate_stiff
 from odefinder.system import ODESystem
 
@@ -101,3 +105,33 @@ def test_a_single_time() -> None:
     x, status = integrate_stiff(VAN_DER_POL, np.array([2.0, 0.0]), np.array([1.0]))
     assert status == Status.OK
     assert x.tolist() == [[2.0, 0.0]]
+
+
+def test_signals_jumps_and_doses() -> None:
+    # x' = -k (x - u) + v with u linear, v a step, and a dose: closed forms piece by piece.
+    equation = ODESystem.from_text("x' = -1000*(x - u) + v; y' = 0.5*x", inputs=["u", "v"]).program
+    t = np.linspace(0.0, 4.0, 17)
+    ramp = merged([linear([0.0, 2.0], [[0.0], [4.0]]), held([0.0, 1.0], [[0.0], [500.0]])])
+    dose = Signals(np.array([3.0]), np.empty((1, 0)), np.empty((1, 0)), np.array([[0.0, 7.0]]))
+    signals = merged([ramp, dose])
+    x, status = integrate_stiff(equation, np.zeros(2), t, signals=signals)
+    assert status == Status.OK
+    explicit, _ = integrate(equation, np.zeros(2), t, signals=signals)
+    np.testing.assert_allclose(x, explicit, atol=1e-6)
+    assert x[12, 1] == pytest.approx(explicit[12, 1], abs=1e-6)  # at the time of the dose: before it
+    assert x[13, 1] - x[12, 1] > 7.0
+
+
+@given(st.lists(st.floats(-1.0, 3.0), min_size=1, max_size=4, unique=True))
+@settings(deadline=None, max_examples=30)
+def test_knots_and_doses_anywhere(times: list[float]) -> None:
+    """At the ends, between and outside of the observed times: as the explicit method."""
+    decay = ODESystem.from_text("x' = u - x", inputs=["u"]).program
+    t = np.array([0.0, 0.5, 2.0])
+    knots = np.unique(np.round(times, 1))
+    part = held(knots, np.arange(len(knots))[:, None])
+    signals = part._replace(doses=np.linspace(1.0, 2.0, len(knots))[:, None])
+    x, status = integrate_stiff(decay, np.ones(1), t, signals=signals)
+    explicit, _ = integrate(decay, np.ones(1), t, signals=signals)
+    assert status == Status.OK
+    np.testing.assert_allclose(x, explicit, atol=1e-6)

@@ -39,6 +39,23 @@ def read_times(values: Any, title: str) -> tuple[Floats, Clock, list[str]]:
         raise DataError(f"the times ({title}) cannot be read: {error}; give numbers or dates") from None
 
 
+def read_times_on(clock: Clock, values: Any, title: str, what: str) -> Floats:
+    """The times (n,) of something else, as numbers of the clock of the data."""
+    times, own, _ = read_times(values if hasattr(values, "dtype") else np.asarray(values), title)
+    if bool(own.origin) != bool(clock.origin):
+        have, need = ("dates", "numbers") if own.origin else ("numbers", "dates")
+        raise DataError(f"the times of {what} are {have}, those of the data are {need}; give the same kind")
+    length, unit = _SECONDS.get(own.unit), _SECONDS.get(clock.unit)
+    if length is None or unit is None:
+        return times
+    later = 0.0
+    if own.origin:
+        import pandas as pd
+
+        later = (pd.Timestamp(own.origin) - pd.Timestamp(clock.origin)).total_seconds()
+    return times if (length, later) == (unit, 0.0) else (times * length + later) / unit
+
+
 def _read(series: pd.Series, title: str) -> tuple[Floats, Clock, list[str]]:
     import pandas as pd
 

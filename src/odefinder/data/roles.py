@@ -32,5 +32,7 @@ class Role(StrEnum):
         return self in (Role.INPUT, Role.CONDITION, Role.TIME)
 
 
+TIME_NAME = "t"  # an input of this name is the time itself
+
 # What the network is told about a column: SEEN is also the code of columns that do not exist.
 SEEN, UNSEEN, KNOWN = 0, 1, 2

@@ -220,6 +220,12 @@ def _is_time_index(index: pd.Index) -> bool:
     return pd.api.types.is_float_dtype(index.dtype) and index.is_monotonic_increasing
 
 
+def has_times(frame: pd.DataFrame) -> bool:
+    """Whether a column is named like a time, or the index is one."""
+    named = any(read_time_title(str(name))[0] is not None for name in frame.columns)
+    return named or _is_time_index(frame.index)
+
+
 def _increases(column: pd.Series, labels: pd.Series | None) -> bool:
     """Whether the column increases, within every trajectory."""
     if not pd.api.types.is_numeric_dtype(column.dtype):

@@ -30,8 +30,9 @@ def check_names(names: Sequence[str], what: str = "variable") -> tuple[str, ...]
         raise ExpressionError(f"give the {what}s as a list of names, for example {names.split() or ['x']}")
     for name in names:
         if not isinstance(name, str) or not re.fullmatch(_NAME, name):
+            article = "an" if what == "input" else "a"
             raise ExpressionError(
-                f"{name!r} cannot name a {what}: use a letter, then letters, digits or underscores"
+                f"{name!r} cannot name {article} {what}: use a letter, then letters, digits or underscores"
             )
     twice = [name for name, count in Counter(names).items() if count > 1]
     if twice:
@@ -61,7 +62,7 @@ def unknown_name(name: str, variables: Sequence[str], constants: Mapping[str, fl
     if name == "t":
         return (
             "the time t cannot occur in an equation",
-            "only autonomous systems are supported; add a variable with t' = 1 if the time matters",
+            "if the time itself matters, name it as an input: inputs=['t']",
         )
     all_names = [*NAMED_NUMBERS, *FUNCTIONS, *constants, *variables]
     candidates = {known.lower(): known for known in all_names}
@@ -72,7 +73,8 @@ def unknown_name(name: str, variables: Sequence[str], constants: Mapping[str, fl
         advice.append(f"constants: {', '.join(constants)}")
     elif not close and name.isidentifier():
         advice.append(
-            f"if it is a constant, write its value (or give constants={{{shown!r}: ...}} to from_text)"
+            f"if it is a constant, write its value (or give constants={{{shown!r}: ...}} to from_text); if "
+            f"it is a known signal, give inputs=[{shown!r}]"
         )
     advice.append(f"functions: {', '.join(FUNCTIONS)}; numbers: pi, e")
     return message, "\n".join(advice)

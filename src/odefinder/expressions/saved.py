@@ -1,0 +1,68 @@
+"""A system as plain data: the prefix program with `$0` for the first variable, ready for JSON."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from odefinder.errors import DataError
+from odefinder.expressions.program import CONST, OPCODE_BY_NAME, VAR, Program, make_program, operator
+
+FORMAT, VERSION = "odefinder system", 2  # version 1, without inputs, is read and written as well
+
+
+class SavedSystem(NamedTuple):
+    """What a file says about a system."""
+
+    program: Program
+    variables: tuple[str, ...]
+    inputs: tuple[str, ...]
+
+
+def as_dict(system: SavedSystem, equations: Sequence[str]) -> dict[str, Any]:
+    """Plain data; `equations` is for the reader."""
+    nodes = zip(system.program.ops.tolist(), system.program.values.tolist(), strict=True)
+    return {
+        "format": FORMAT,
+        "version": 2 if system.inputs else 1,
+        "variables": list(system.variables),
+        **({"inputs": list(system.inputs)} if system.inputs else {}),
+        "equations": list(equations),
+        "program": [
+            value if op == CONST else f"${value:.0f}" if op == VAR else operator(op).name
+            for op, value in nodes
+        ],
+    }
+
+
+def read_dict(data: Any) -> SavedSystem:
+    """What `as_dict` wrote, or an error that says what is wrong with it."""
+    if not isinstance(data, Mapping) or data.get("format") != FORMAT:
+        raise DataError(f'this is not a saved system: it lacks the entry "format": "{FORMAT}"')
+    version = data.get("version")
+    if isinstance(version, int) and version > VERSION:
+        raise DataError(
+            f"the system was saved in version {version} of the format, and this odefinder reads up to "
+            f"version {VERSION}: update odefinder"
+        )
+    if version not in (1, 2) or isinstance(version, bool):
+        raise DataError(f"the saved system is damaged: its version is {version!r}")
+    for key in ("variables", "program", *(("inputs",) if version == 2 else ())):
+        if not isinstance(data.get(key), list):
+            raise DataError(f"the saved system is damaged: its {key!r} is not a list")
+    ops, values = zip(*map(_read_node, data["program"]), strict=True) if data["program"] else ((), ())
+    inputs = tuple(data["inputs"]) if version == 2 else ()
+    return SavedSystem(make_program(ops, values), tuple(data["variables"]), inputs)
+
+
+def _read_node(node: Any) -> tuple[int, float]:
+    """Opcode and value of one entry of a saved program."""
+    if isinstance(node, (int, float)) and not isinstance(node, bool) and abs(node) <= sys.float_info.max:
+        return CONST, float(node)
+    if isinstance(node, str) and node in OPCODE_BY_NAME:
+        return OPCODE_BY_NAME[node], 0.0
+    if isinstance(node, str) and re.fullmatch(r"\$[0-9]{1,4}", node):
+        return VAR, float(node[1:])
+    raise DataError(f"the saved system is damaged: {node!r} is not part of a program")
