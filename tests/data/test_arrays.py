@@ -179,7 +179,6 @@ def test_canonical_units_and_back() -> None:
         (np.column_stack([X, [1.0, 2.0] + [NAN] * 8]), T, "only 2 values"),
         (X, np.where(T == 3.0, NAN, T), "the time in row 4 is missing"),
         (X, np.where(T == 3.0, np.inf, T), "the time in row 4 is infinite"),
-        (X, np.append(T[:9], T[8]), r"more than once.*rows 9 and 10.*average.*trajectory="),
         (np.vstack([X, 2 * X]), np.tile(T, 2), r"start over in row 11.*2 trajectories.*\[t1, t2\]"),
         (np.vstack([X, X]), np.append(T, T + 0.5), "start over in row 11"),
         (X * 1e300, T, "too large.*another unit"),

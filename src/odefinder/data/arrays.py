@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Hashable, Mapping, Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from odefinder.data.dataset import Dataset, Floats
-from odefinder.data.validation import RawTrajectory, assemble
+from odefinder.data.inputs import is_pandas
+from odefinder.data.known import Extras
+from odefinder.data.raw import RawTrajectory
+from odefinder.data.validation import assemble
 from odefinder.errors import DataError, SettingsError
 
 if TYPE_CHECKING:  # imported only where there are tables: plain arrays do not need it
@@ -21,7 +24,14 @@ SWAPPED = "X and t look swapped: the values come first, then the times, as in fi
 
 
 def from_arrays(
-    X: Any, t: Any = None, variables: Sequence[Hashable] | None = None, trajectory: Hashable | None = None
+    X: Any,
+    t: Any = None,
+    variables: Sequence[Hashable] | None = None,
+    trajectory: Hashable | None = None,
+    *,
+    inputs: Any = None,
+    conditions: Any = None,
+    errors: Any = None,
 ) -> Dataset:
     """The data behind `fit(X, t)`.
 
@@ -30,7 +40,14 @@ def from_arrays(
     for DataFrames it may also be the name of a column, or be left out if a column or the index is named like
     a time.  NaN, None and masked entries are missing.  `variables` names the columns of arrays, and chooses
     those of DataFrames; `trajectory` is a column of a DataFrame that tells trajectories apart.
+
+    `inputs` are known signals: columns by name, an array (n,) or (n, I) on the times of X, a table with its
+    own times, a function u(t), or a mapping name -> one of these, a pair (times, values) or a number; `Hold`
+    around values keeps each until the next.  `conditions` are constant within a trajectory: columns by name,
+    or a mapping name -> value.  `errors` are standard errors: a mapping variable -> column, values or number,
+    or an array like X.  For several trajectories all of them may be lists, one entry each.
     """
+    extras = Extras(inputs, conditions, errors)
     if isinstance(X, (str, Path)):
         raise DataError(f"X is text, {str(X)[:60]!r}; to read a file use odefinder.data.read(path)")
     if X is None:
@@ -42,34 +59,43 @@ def from_arrays(
         from odefinder.data.tables import from_frame
 
         frame, time = _with_times(table, t)
-        return from_frame(frame, time, trajectory, variables)
+        return from_frame(frame, time, trajectory, variables, extras=extras)
     if trajectory is not None:
         raise SettingsError("trajectory names a column of a DataFrame; give trajectories of arrays as a list")
     several = _trajectories(X, t)
     if several is not None:
-        return _from_several(*several, variables)
+        return _from_several(*several, variables, extras)
     states, times = _array_pair(X, t)
-    return assemble([RawTrajectory(times, states)], _titles(states, variables), _time_title(t))
+    own = extras.spread([np.arange(len(states))])[0]
+    return assemble([RawTrajectory(times, states, extras=own)], _titles(states, variables), _time_title(t))
 
 
-def _from_several(tables: list[Any], times: list[Any], variables: Sequence[Hashable] | None) -> Dataset:
+def _from_several(
+    tables: list[Any], times: list[Any], variables: Sequence[Hashable] | None, extras: Extras
+) -> Dataset:
     """Several trajectories of one system."""
+    ends = np.cumsum([0, *(_length(X) for X in tables)])
+    spread = extras.spread([np.arange(first, last) for first, last in pairwise(ends)])
     raw: list[RawTrajectory] = []
     titles: list[Hashable] | None = None
     time_title, notes = "t", dict[str, None]()
-    for number, (X, t) in enumerate(zip(tables, times, strict=True), start=1):
+    for number, (X, t, own) in enumerate(zip(tables, times, spread, strict=True), start=1):
         try:
             table = _as_frame(X)
             if table is None:
                 states, seen = _array_pair(X, t)
                 mine = _titles(states, variables)
+                one = RawTrajectory(seen, states, str(number), extras=own)
             else:
-                from odefinder.data.tables import plain_columns, split_time, state_columns
+                from odefinder.data.columns import plain_columns, split_time, state_columns
+                from odefinder.data.tables import take_extras
 
                 frame, time = _with_times(table, t)
-                seen, time_title, rest, more = split_time(plain_columns(frame), time, variables)
+                frame, known = take_extras(plain_columns(frame), variables, own)
+                seen, time_title, rest, more = split_time(frame, time, variables)
                 states, mine = state_columns(rest), list(rest.columns)
-                notes.update(dict.fromkeys(more))
+                notes.update(dict.fromkeys(more + known.notes))
+                one = known.trajectory(seen, states, np.arange(len(states)), known.extras, str(number))
         except DataError as error:
             raise DataError(f"in trajectory {number}: {error}") from None
         if titles is not None and mine != titles:
@@ -78,7 +104,7 @@ def _from_several(tables: list[Any], times: list[Any], variables: Sequence[Hasha
                 "all must have the same, in the same order"
             )
         titles = mine
-        raw.append(RawTrajectory(seen, states, str(number)))
+        raw.append(one)
     return assemble(raw, titles or [], time_title, list(notes))
 
 
@@ -118,16 +144,18 @@ def _dimensions(values: Any) -> int:
     return 1 if isinstance(values, range) else 0
 
 
-def _is_pandas(X: Any, kind: str) -> bool:
-    """Whether X is of a type of pandas, which has been imported where there is such a thing."""
-    return "pandas" in sys.modules and isinstance(X, getattr(sys.modules["pandas"], kind))
+def _length(X: Any) -> int:
+    """The number of rows."""
+    if isinstance(X, Mapping):
+        X = next(iter(X.values()), ())
+    return len(X) if hasattr(X, "__len__") else 0
 
 
 def _as_frame(X: Any) -> pd.DataFrame | None:
     """X as a table if it has names."""
-    if _is_pandas(X, "DataFrame"):
+    if is_pandas(X, "DataFrame"):
         return X
-    if _is_pandas(X, "Series"):
+    if is_pandas(X, "Series"):
         return X.to_frame("x" if X.name is None else X.name)
     if isinstance(X, Mapping):
         import pandas as pd
@@ -183,9 +211,9 @@ def _array_pair(X: Any, t: Any) -> tuple[Floats, Any]:
 
 def _times(t: Any) -> Any:
     """The times as an array or Series, with one axis if the others have length 1."""
-    if _is_pandas(t, "Series") or _is_pandas(t, "Index"):
+    if is_pandas(t, "Series") or is_pandas(t, "Index"):
         return t
-    if _is_pandas(t, "DataFrame"):
+    if is_pandas(t, "DataFrame"):
         t = t.iloc[:, 0] if t.shape[1] == 1 else t.to_numpy()
     if isinstance(t, str):
         raise DataError(
@@ -227,7 +255,7 @@ def _numbers(rows: Any) -> Floats:
         raise DataError(f"X has shape {rows.shape}; {SHAPES}")
     import pandas as pd
 
-    from odefinder.data.tables import column_numbers
+    from odefinder.data.columns import column_numbers
 
     columns = rows[:, None] if rows.ndim == 1 else rows
     if columns.ndim != 2 or columns.shape[1] == 0:

@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from odefinder.data.doses import Dose
 from odefinder.data.observations import Observations
 from odefinder.expressions.parse import check_names
+from odefinder.numerics.signals import Signals
 
 if TYPE_CHECKING:
     from odefinder.data.units import Scaling
@@ -46,9 +48,16 @@ class Dataset:
     labels: tuple[str, ...] = ()  # the trajectories as the data call them
     clock: Clock = Clock()
     notes: tuple[str, ...] = ()  # sentences for the user
+    inputs: tuple[str, ...] = ()  # the names of known signals
+    signals: tuple[Signals, ...] = ()  # of each trajectory, one column for each input
+    conditions: tuple[str, ...] = ()  # the names of what is known and constant within a trajectory
+    settings: Floats | None = None  # (trajectories, conditions): their values
+    doses: tuple[tuple[Dose, ...], ...] = ()  # of each trajectory
+    errors: tuple[Floats, ...] = ()  # (n, D) each: standard errors, NaN where they are not known
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "variables", check_names(self.variables))
+        check_names([*self.variables, *self.inputs, *self.conditions], "column")
         object.__setattr__(self, "titles", tuple(self.titles) or self.variables)
         numbers = (str(number) for number in range(1, len(self.times) + 1))
         object.__setattr__(self, "labels", tuple(self.labels) or tuple(numbers))
@@ -81,6 +90,7 @@ class Dataset:
             states=tuple(states[:, order] for states in self.states),
             variables=tuple(names),
             titles=tuple(self.titles[j] for j in order),
+            errors=tuple(errors[:, order] for errors in self.errors),
         )
 
     def trajectories(self) -> Iterator[tuple[Floats, Floats]]:

@@ -1,4 +1,4 @@
-"""Doses: jumps of states, from pharmacometric tables (amt, rate, cmt, ...) or as (time, amount).
+"""Doses in pharmacometric tables: the columns amt, rate, cmt, evid, mdv, addl and ii.
 
 A row with amt > 0 is a dose at its time.  With a rate, it is an infusion: an input, called `rate`, that has
 this value for a time of amt / rate.  cmt says which state a dose is added to, by name or counted from 1;
@@ -7,12 +7,13 @@ without it, that is the first one.  addl more doses follow, ii apart.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from odefinder.data.doses import Dose
 from odefinder.errors import DataError
 from odefinder.numerics.signals import Signals
 
@@ -24,14 +25,6 @@ Floats = NDArray[np.float64]
 AMOUNT, RATE = "amt", "rate"
 _PARTS = (AMOUNT, RATE, "cmt", "evid", "mdv", "addl", "ii")
 MOST_DOSES = 10_000  # of one trajectory: a typo in addl must not fill the memory
-
-
-class Dose(NamedTuple):
-    """What is added to a state just after a time."""
-
-    time: float
-    amount: float
-    state: str | int = 1  # its name, or its number counted from 1
 
 
 class Dosing(NamedTuple):
@@ -97,7 +90,7 @@ def dosing_columns(frame: pd.DataFrame) -> dict[str, Any]:
 
 def read_dosing(frame: pd.DataFrame) -> Dosing:
     """The doses in a table with a column `amt`."""
-    from odefinder.data.tables import column_numbers
+    from odefinder.data.columns import column_numbers
 
     columns = dosing_columns(frame)
 
@@ -124,44 +117,3 @@ def _state(value: Any) -> str | int:
         return int(float(value)) if np.isfinite(float(value)) else 1
     except (TypeError, ValueError):
         return 1 if value is None else str(value).strip()
-
-
-def dose_signals(doses: Sequence[Dose], states: Sequence[str]) -> Signals:
-    """The doses as jumps of these states, and no input."""
-    times = np.array([dose.time for dose in doses], dtype=np.float64)
-    knots, place = np.unique(times, return_inverse=True)
-    jumps = np.zeros((len(knots), len(states)))
-    for dose, knot in zip(doses, place, strict=True):
-        jumps[knot, _number(dose.state, states)] += dose.amount
-    nothing = np.empty((len(knots), 0))
-    return Signals(knots, nothing, nothing, jumps)
-
-
-def _number(state: str | int, states: Sequence[str]) -> int:
-    if isinstance(state, str) and state in states:
-        return list(states).index(state)
-    if isinstance(state, int) and 1 <= state <= len(states):
-        return state - 1
-    raise DataError(
-        f"a dose is added to {state!r}, which is no state; name one of {', '.join(states)}, or give its "
-        f"number, from 1 to {len(states)}"
-    )
-
-
-def given_doses(doses: Mapping[str, Any] | None, states: Sequence[str]) -> list[Dose]:
-    """The doses of a mapping state -> list of (time, amount)."""
-    found = []
-    for state, pairs in (doses or {}).items():
-        _number(state, states)
-        table = np.asarray(pairs, dtype=object)
-        try:
-            numbers = np.array(table, dtype=np.float64).reshape(-1, 2)
-        except (TypeError, ValueError):
-            numbers = np.array([[np.nan, np.nan]])
-        if not np.isfinite(numbers).all():
-            raise DataError(
-                f"the doses of {state} are not understood; give pairs of time and amount: "
-                f"doses={{{state!r}: [(0.0, 100.0), (12.0, 100.0)]}}"
-            )
-        found += [Dose(float(time), float(amount), state) for time, amount in numbers]
-    return found

@@ -17,6 +17,7 @@ import pandas as pd
 
 from odefinder.data.arrays import from_arrays
 from odefinder.data.dataset import Dataset
+from odefinder.data.known import Extras
 from odefinder.data.names import read_time_title
 from odefinder.data.tables import from_frame
 from odefinder.errors import DataError, MissingExtraError
@@ -34,11 +35,16 @@ def read(
     time: str | None = None,
     trajectory: str | None = None,
     variables: Sequence[str] | None = None,
+    *,
+    inputs: Any = None,
+    conditions: Any = None,
+    errors: Any = None,
 ) -> Dataset:
     """The data of a file with one row per point.
 
     The path "-" reads a text table from standard input.  `time` is the column of the times, `trajectory` one
     that tells trajectories apart, `variables` are the columns to use; those not given are found by name.
+    `inputs`, `conditions` and `errors` are columns by name, or anything that `from_arrays` takes.
     """
     path = Path(path)
     if path.is_dir():
@@ -51,8 +57,9 @@ def read(
             if time is not None or trajectory is not None:
                 raise DataError("this file has arrays, not columns: time and trajectory cannot be chosen")
             states, times = content
-            return from_arrays(states, times, variables)
-        return from_frame(content, time, trajectory, variables, guess_first_column=True)
+            return from_arrays(states, times, variables, inputs=inputs, conditions=conditions, errors=errors)
+        extras = Extras(inputs, conditions, errors)
+        return from_frame(content, time, trajectory, variables, guess_first_column=True, extras=extras)
     except DataError as error:
         raise DataError(f"{path}: {error}") from None
     except OSError as error:

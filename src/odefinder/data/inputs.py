@@ -110,7 +110,7 @@ def _called(names: Sequence[str] | None, count: int) -> Names:
 
 def _columns(frame: pd.DataFrame) -> dict[str, Any]:
     """The columns of a table, with its own times if it has any."""
-    from odefinder.data.tables import has_times, plain_columns, split_time
+    from odefinder.data.columns import has_times, plain_columns, split_time
 
     if not has_times(frame):
         return {str(name): frame[name].to_numpy() for name in frame.columns}
@@ -181,7 +181,7 @@ class _Reader:
         return self._tabulated(self.times, values, hold)
 
     def _series(self, series: pd.Series) -> Any:
-        from odefinder.data.tables import has_times
+        from odefinder.data.columns import has_times
 
         own = has_times(series.to_frame(self.name)) or len(series) != len(self.times)
         return OwnTimes(series.index, series) if own else series.to_numpy()
@@ -204,6 +204,12 @@ class _Reader:
             )
         if not np.isfinite(times).all():
             raise DataError(f"a time of the input {self.name}{self.of} is missing or infinite; remove it")
+        if (np.diff(times) < 0.0).any():
+            row = int(np.argmax(np.diff(times) < 0.0)) + 2
+            raise DataError(
+                f"the times of the input {self.name}{self.of} go back in row {row}; sort them, or give a list "
+                "with one entry per trajectory"
+            )
         return self._tabulated(times, values, hold)
 
     def _numbers(self, values: Any) -> Floats:
@@ -213,7 +219,7 @@ class _Reader:
             return np.asarray(array, dtype=np.float64)
         import pandas as pd
 
-        from odefinder.data.tables import column_numbers
+        from odefinder.data.columns import column_numbers
 
         if np.ndim(array) != 1:
             raise DataError(f"the input {self.name}{self.of} is not understood; {FORMS}")

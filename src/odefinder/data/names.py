@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import difflib
 import re
 from collections import Counter
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 
 from odefinder.errors import ExpressionError
 from odefinder.expressions.parse import check_names
@@ -64,6 +65,13 @@ def is_name(text: str) -> bool:
         return bool(check_names([text]))
     except ExpressionError:
         return False
+
+
+def did_you_mean(name: str, names: Iterable[Hashable]) -> str:
+    """The nearest name as a question."""
+    known = {str(one).lower(): str(one) for one in names}
+    close = difflib.get_close_matches(name.lower(), known, n=1)
+    return f"; did you mean {known[close[0]]!r}?" if close else ""
 
 
 def variable_names(titles: Sequence[Hashable]) -> tuple[tuple[str, ...], list[str]]:

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
-from odefinder.data.clock import read_times
+from odefinder.data.advice import MIN_POINTS
+from odefinder.data.columns import column_numbers, find_column, plain_columns, split_time, state_columns
 from odefinder.data.dataset import Dataset, Floats
-from odefinder.data.names import names_a_row_number, names_a_trajectory, read_time_title
-from odefinder.data.validation import LEAVE_OUT, MIN_POINTS, RawTrajectory, assemble
+from odefinder.data.dosing import AMOUNT, Dosing, dosing_columns, read_dosing
+from odefinder.data.known import NOTHING_ELSE, Extras, error_column, pick
+from odefinder.data.names import names_a_trajectory
+from odefinder.data.raw import RawTrajectory
+from odefinder.data.validation import assemble
 from odefinder.errors import DataError, SettingsError
-
-_DATE_PARTS = ("year", "month", "day", "hour", "minute", "second")
-Table = tuple[Any, str, pd.DataFrame, list[str]]  # times, their title, the other columns, notes
 
 
 def from_frame(
@@ -24,25 +27,30 @@ def from_frame(
     trajectory: Hashable | None = None,
     variables: Sequence[Hashable] | None = None,
     guess_first_column: bool = False,
+    extras: Extras = NOTHING_ELSE,
 ) -> Dataset:
     """The data of a table: one row per point, one column per variable.
 
     Without `time`, the time is the column (or the index) that is named like one; if there is none, with
-    `guess_first_column`, it is the first column if that increases.
+    `guess_first_column`, it is the first column if that increases.  `extras` are inputs, conditions and
+    errors.
     """
     frame = plain_columns(frame)
     if isinstance(variables, str):
         variables = [variables]
-    taken = {str(name) for name in (time, *(variables or ()))}
+    taken = {str(name) for name in (time, *(variables or ()))} | extras.columns()
     label_column, notes = _trajectory_column(frame, trajectory, taken)
     labels = None if label_column is None else frame[label_column]
     if labels is not None:
         frame = frame.drop(columns=[label_column])
+    frame, known = take_extras(frame, variables, extras)
     times, title, rest, more = split_time(frame, time, variables, labels, guess_first_column)
-    notes += more
+    notes += more + known.notes
     states = state_columns(rest)
     if labels is None:
-        return assemble([RawTrajectory(times, states)], list(rest.columns), title, notes)
+        everything = np.arange(len(states))
+        only = known.trajectory(times, states, everything, known.extras.spread([everything])[0])
+        return assemble([only], list(rest.columns), title, notes)
     if labels.isna().any():
         row = int(np.argmax(labels.isna())) + 1
         raise DataError(
@@ -51,196 +59,67 @@ def from_frame(
     codes, values = pd.factorize(labels)
     where = [np.flatnonzero(codes == code) for code in range(len(values))]
     times = pd.Series(times).reset_index(drop=True)
+    names = [_label(value) for value in values]
+    spread = known.extras.spread(where, names, label_column)
     raw = [
-        RawTrajectory(times[rows], states[rows], _label(value) if len(values) > 1 else "", rows + 1)
-        for rows, value in zip(where, values, strict=True)
+        known.trajectory(times[rows], states[rows], rows, one, name if len(values) > 1 else "")
+        for rows, name, one in zip(where, names, spread, strict=True)
     ]
     return assemble(raw, list(rest.columns), title, notes)
 
 
-def plain_columns(frame: pd.DataFrame) -> pd.DataFrame:
-    """The frame with columns of one level, all different."""
-    if isinstance(frame.columns, pd.MultiIndex):
-        frame = frame.set_axis([" ".join(map(str, levels)) for levels in frame.columns], axis=1)
-    twice = frame.columns[frame.columns.duplicated()]
-    if len(twice):
-        raise DataError(f"two columns are called {twice[0]!r}; give each column its own name")
-    if len(frame) == 0:
-        raise DataError("the table has no rows; give at least four points")
-    return frame
+@dataclass(frozen=True)
+class TakenExtras:
+    """What a table has besides times and values."""
+
+    extras: Extras
+    columns: dict[str, Floats]
+    dosing: Dosing | None
+    notes: list[str]
+
+    def trajectory(
+        self, times: Any, states: Floats, rows: NDArray[np.int64], extras: Extras, label: str = ""
+    ) -> RawTrajectory:
+        """A trajectory that is in these rows of the table, counted from 0."""
+        columns = {name: values[rows] for name, values in self.columns.items()}
+        dosing = None if self.dosing is None else self.dosing.rows(rows)
+        return RawTrajectory(times, states, label, rows + 1, extras, columns, dosing)
 
 
-def split_time(
-    frame: pd.DataFrame,
-    time: Hashable | None,
-    variables: Sequence[Hashable] | None,
-    labels: pd.Series | None = None,
-    guess_first_column: bool = False,
-) -> Table:
-    """The times, and the columns of the variables."""
-    notes: list[str] = []
-    if time is not None:
-        times = _column(frame, time, "time")
-        title, rest = str(time), frame.drop(columns=[times.name], errors="ignore")
-    else:
-        times, title, rest = _found_time(frame, variables, labels, guess_first_column, notes)
-    values, more = _value_columns(rest, variables)
-    return times, title, values, notes + more
-
-
-def _value_columns(
-    frame: pd.DataFrame, variables: Sequence[Hashable] | None
-) -> tuple[pd.DataFrame, list[str]]:
-    """The columns asked for, or all except further times and row numbers; with notes."""
-    if variables is not None:
-        wanted = {name: _column(frame, name, "variables").array for name in variables}
-        if len(wanted) < len(variables):
-            raise SettingsError("a column is named twice among the variables; name each once")
-        return pd.DataFrame(wanted), []
-    notes = []
-    for name in frame.columns:
-        like_time = read_time_title(str(name))[0] is not None
-        if like_time or (names_a_row_number(str(name)) and _counts_rows(frame[name])):
-            what = "looks like a time" if like_time else "only numbers the rows"
-            notes.append(f"The column {name!r} {what} and was left out; name it in variables to use it.")
-            frame = frame.drop(columns=[name])
-    if frame.shape[1] == 0:
-        raise DataError("there is no column of values besides the time; give at least one")
-    return frame, notes
-
-
-def state_columns(frame: pd.DataFrame) -> Floats:
-    """The columns as numbers, (n, D)."""
-    return np.column_stack([column_numbers(frame[name], str(name)) for name in frame.columns])
-
-
-def column_numbers(column: pd.Series, title: str) -> Floats:
-    """One column as numbers; missing entries are NaN."""
-    kinds, problem = pd.api.types, ""
-    if kinds.is_complex_dtype(column.dtype):
-        problem = "has complex numbers; give real and imaginary parts as two columns"
-    elif kinds.is_datetime64_any_dtype(column.dtype) or isinstance(column.dtype, pd.PeriodDtype):
-        problem = f"has dates; if it is the time, say time={title!r} (command line: --time)"
-    elif kinds.is_timedelta64_dtype(column.dtype):
-        problem = "has durations; convert it to numbers, or " + LEAVE_OUT
-    if problem:
-        raise DataError(f"the column {title!r} {problem}")
-    if kinds.is_numeric_dtype(column.dtype) or kinds.is_bool_dtype(column.dtype):
-        return column.to_numpy(np.float64, na_value=np.nan)
-    try:
-        numbers = pd.to_numeric(column.astype(object), errors="coerce").to_numpy(np.float64, na_value=np.nan)
-    except (TypeError, ValueError, OverflowError):
-        raise DataError(f"the column {title!r} has entries that are not numbers; {LEAVE_OUT}") from None
-    bad = np.isnan(numbers) & column.notna().to_numpy()
-    if bad.any():
-        value, row = column.iloc[int(np.argmax(bad))], int(np.argmax(bad)) + 1
-        kind = "text" if isinstance(value, str) else f"a value that is not a number ({type(value).__name__})"
-        few = bad.sum() < 0.5 * column.notna().sum()
-        advice = "correct it, or leave the cell empty if the value is not known" if few else LEAVE_OUT
-        if not few and column.astype(str).nunique() <= len(column) / MIN_POINTS:
-            advice += (
-                f"; if it tells trajectories apart, say trajectory={title!r} (command line: --trajectory)"
+def take_extras(
+    frame: pd.DataFrame, variables: Sequence[Hashable] | None, extras: Extras
+) -> tuple[pd.DataFrame, TakenExtras]:
+    """The table without the columns of inputs, conditions and errors, and these columns."""
+    by_text = {str(name): name for name in frame.columns}
+    chosen = {str(name) for name in variables or ()}
+    notes, dosing, left_out = [], None, list[Hashable]()
+    for name in sorted(extras.columns()):
+        pick(by_text, name, "inputs, conditions or errors")
+        if name in chosen:
+            raise SettingsError(
+                f"the column {name!r} is named as a variable and as an input, condition or error; name "
+                "it once"
             )
-        raise DataError(f"the column {title!r} has {kind}, {str(value)[:40]!r} in row {row}; {advice}")
-    return numbers
-
-
-# ---------------------------------------------------------------------------------------- finding columns
-
-
-def _column(frame: pd.DataFrame, name: Hashable, option: str) -> pd.Series:
-    if not isinstance(name, Hashable):
-        raise SettingsError(f"{option} must be the name of a column, not {type(name).__name__}")
-    if name in frame.columns:
-        return frame[name]
-    if name == frame.index.name and name is not None:
-        return frame.index.to_series()
-    by_text = {str(column): column for column in frame.columns}
-    if str(name) in by_text:
-        return frame[by_text[str(name)]]
-    raise SettingsError(f"there is no column {name!r} for {option}; the columns are {_listed(frame)}")
-
-
-def _found_time(
-    frame: pd.DataFrame,
-    variables: Sequence[Hashable] | None,
-    labels: pd.Series | None,
-    guess_first_column: bool,
-    notes: list[str],
-) -> tuple[pd.Series, str, pd.DataFrame]:
-    dates = _dates_of_parts(frame, variables)
-    if dates is not None:
-        times, used = dates
-        notes.append(f"The columns {', '.join(used)} together are the time.")
-        return times, "date", frame.drop(columns=used)
-    ranked = []
-    for place, name in enumerate(frame.columns):
-        rank = read_time_title(str(name))[0]
-        if rank is not None and name not in (variables or ()):
-            ranked.append((rank, place, name))
-    if ranked:
-        name = min(ranked)[2]
-        return frame[name], str(name), frame.drop(columns=[name])
-    index = frame.index
-    if _is_time_index(index):
-        return index.to_series(), str("t" if index.name is None else index.name), frame
-    first = next((name for name in frame.columns if name not in (variables or ())), None)
-    if guess_first_column and first is not None and _increases(frame[first], labels):
-        notes.append(f"The first column, {first!r}, is taken as the time.")
-        return frame[first], str(first), frame.drop(columns=[first])
-    raise DataError(
-        f"no column looks like the time; the columns are {_listed(frame)}. Say which one it is: time='NAME' "
-        "(command line: --time NAME), or in Python give the times as the second argument"
-    )
-
-
-def _dates_of_parts(
-    frame: pd.DataFrame, variables: Sequence[Hashable] | None
-) -> tuple[pd.Series, list[str]] | None:
-    """Dates that are spread over columns year, month, day, ..., and these columns."""
-    columns = {name.strip().lower(): name for name in frame.columns if isinstance(name, str)}
-    parts = {part: columns[part] for part in _DATE_PARTS if part in columns}
-    if not {"year", "month"} <= parts.keys() or set(parts.values()) & set(variables or ()):
-        return None
-    numbers = {part: frame[name] for part, name in parts.items()}
-    try:
-        return pd.to_datetime(pd.DataFrame({"day": 1, **numbers})), list(parts.values())
-    except (TypeError, ValueError) as error:
-        raise DataError(f"the columns {', '.join(parts.values())} are not dates: {error}") from None
-
-
-def _is_time_index(index: pd.Index) -> bool:
-    """Whether it holds dates, numbers named like a time, or increasing numbers other than 0, 1, 2, ..."""
-    if isinstance(index, (pd.DatetimeIndex, pd.PeriodIndex, pd.TimedeltaIndex)):
-        return True
-    if index.nlevels > 1:
-        return False
-    if index.name is not None and read_time_title(str(index.name))[0] is not None:
-        return True
-    return pd.api.types.is_float_dtype(index.dtype) and index.is_monotonic_increasing
-
-
-def has_times(frame: pd.DataFrame) -> bool:
-    """Whether a column is named like a time, or the index is one."""
-    named = any(read_time_title(str(name))[0] is not None for name in frame.columns)
-    return named or _is_time_index(frame.index)
-
-
-def _increases(column: pd.Series, labels: pd.Series | None) -> bool:
-    """Whether the column increases, within every trajectory."""
-    if not pd.api.types.is_numeric_dtype(column.dtype):
-        try:
-            numbers = pd.Series(read_times(column, str(column.name))[0], column.index)
-        except DataError:
-            return False
-    else:
-        numbers = column
-    groups = [numbers] if labels is None else [part for _, part in _groups(numbers, labels)]
-    return all(part.is_monotonic_increasing and part.is_unique for part in groups)
-
-
-def _groups(column: pd.Series, labels: pd.Series) -> Iterator[tuple[Any, pd.Series]]:
-    return iter(column.groupby(labels.to_numpy(), sort=False))
+    doses = {name for name in extras.columns() if name.strip().lower() == AMOUNT}
+    if doses:
+        dosing = read_dosing(frame)
+        left_out = [name for name in dosing_columns(frame).values() if str(name) not in chosen]
+        extras = extras.without_input(next(iter(doses)))
+    others = [text for text in by_text if text not in extras.columns() | chosen]
+    found = {}
+    for title in [text for text in by_text if text in chosen or (variables is None and text in others)]:
+        column = error_column(title, others)
+        if column is not None:
+            found[title] = column
+            notes.append(
+                f"The column {column!r} is taken as the standard errors of {title}; name it in variables to "
+                "use it as a variable."
+            )
+    extras = extras.with_error_columns(found)
+    used = extras.columns()
+    columns = {name: column_numbers(frame[by_text[name]], name) for name in used}
+    rest = frame.drop(columns=[by_text[name] for name in used] + [n for n in left_out if str(n) not in used])
+    return rest, TakenExtras(extras, columns, dosing, notes)
 
 
 def _trajectory_column(
@@ -248,7 +127,7 @@ def _trajectory_column(
 ) -> tuple[Hashable | None, list[str]]:
     """The column that names the trajectories: the one asked for, or one with a suitable name."""
     if trajectory is not None:
-        return _column(frame, trajectory, "trajectory").name, []
+        return find_column(frame, trajectory, "trajectory").name, []
     for name in frame.columns:
         if str(name) in taken or not names_a_trajectory(str(name)):
             continue
@@ -262,17 +141,5 @@ def _trajectory_column(
     return None, []
 
 
-def _counts_rows(column: pd.Series) -> bool:
-    if not pd.api.types.is_numeric_dtype(column.dtype) or column.isna().any():
-        return False
-    values = column.to_numpy(np.float64)
-    return bool(np.isfinite(values[0])) and np.array_equal(values, values[0] + np.arange(len(values)))
-
-
 def _label(value: Any) -> str:
     return f"{value:g}" if isinstance(value, float) else str(value)
-
-
-def _listed(frame: pd.DataFrame) -> str:
-    shown = [repr(str(name)) for name in frame.columns[:12]]
-    return ", ".join(shown) + (", ..." if frame.shape[1] > 12 else "")

@@ -4,47 +4,26 @@ from __future__ import annotations
 
 import re
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from odefinder.data.advice import LEAVE_OUT, MIN_POINTS, SEPARATE
 from odefinder.data.clock import read_times
 from odefinder.data.dataset import Dataset, Floats
+from odefinder.data.gather import Gathered, gather
+from odefinder.data.known import read_errors
 from odefinder.data.names import variable_names
+from odefinder.data.raw import RawTrajectory
+from odefinder.data.replicates import average_replicates
+from odefinder.data.roles import TIME_NAME
 from odefinder.errors import DataError
 from odefinder.limits.sizes import MAX_DIMENSION
 
-MIN_POINTS = 4  # of a trajectory, and of a variable
 LARGEST, SMALLEST = 1e100, 1e-100  # bounds of a variable's largest magnitude: its square must not overflow
 CLOSEST = 1e-12  # the shortest step, relative to the duration, that arithmetic can tell from zero
-
-LEAVE_OUT = "leave the column out by naming the others: variables=['NAME', ...] (command line: --variables)"
-SEPARATE = (
-    "give several trajectories as lists, [X1, X2] and [t1, t2], or name the column that tells them apart: "
-    "trajectory='NAME' (command line: --trajectory NAME)"
-)
-
-
-@dataclass
-class RawTrajectory:
-    """One trajectory as it was given."""
-
-    times: Any  # (n,): numbers, or dates, also as text
-    states: Floats  # (n, D)
-    label: str = ""
-    rows: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))  # counted from 1
-
-    def __post_init__(self) -> None:
-        if len(self.rows) == 0:
-            self.rows = np.arange(1, len(self.states) + 1)
-
-    @property
-    def of(self) -> str:
-        """For messages: which trajectory, where there are several."""
-        return f" of trajectory {self.label}" if self.label else ""
 
 
 def assemble(
@@ -63,21 +42,60 @@ def assemble(
             )
     all_times, clock, time_notes = read_times(_joined([one.times for one in raw]), time_title)
     bounds = np.cumsum([0, *(len(one.states) for one in raw)])
-    names, name_notes = variable_names(titles)
+    row_times = [all_times[first:last] for first, last in pairwise(bounds)]
+    known = gather(raw, row_times, clock)
+    names, name_notes = _names(titles, known)
+    n_states, n_inputs = len(titles), len(known.inputs)
     shown = tuple(
         name if isinstance(title, int) else str(title).strip() or name
-        for title, name in zip(titles, names, strict=True)
+        for title, name in zip(titles, names[:n_states], strict=True)
     )
-    times, states, done = [], [], [*notes, *time_notes, *name_notes]
-    for one, first, last in zip(raw, bounds[:-1], bounds[1:], strict=True):
-        t, x, more = _checked(all_times[first:last], one, shown)
-        times.append(t)
-        states.append(x)
+    done = [*notes, *time_notes, *name_notes, *known.notes]
+    checked = []
+    for one, its_times in zip(raw, row_times, strict=True):
+        points, more = _checked(its_times, one, titles, shown)
+        checked.append(points)
         done += more
-    _check_sizes(times, states, names)
-    done += _remarks(states, names)
-    labels = tuple(one.label for one in raw) if all(one.label for one in raw) else ()
-    return Dataset(tuple(times), tuple(states), names, shown, labels, clock, tuple(done))
+    times, states = tuple(one.times for one in checked), tuple(one.states for one in checked)
+    _check_sizes(times, states, names[:n_states])
+    done += _remarks(states, names[:n_states])
+    return Dataset(
+        times,
+        states,
+        names[:n_states],
+        shown,
+        tuple(one.label for one in raw) if all(one.label for one in raw) else (),
+        clock,
+        tuple(done),
+        inputs=names[n_states : n_states + n_inputs],
+        signals=known.signals,
+        conditions=names[n_states + n_inputs :],
+        settings=known.settings,
+        doses=known.doses,
+        errors=_errors(checked),
+    )
+
+
+def _names(titles: Sequence[Hashable], known: Gathered) -> tuple[tuple[str, ...], list[str]]:
+    """Names for equations of all columns, which must be different."""
+    roles = dict.fromkeys(map(str, titles), "a variable")
+    for role, names in (("an input", known.inputs), ("a condition", known.conditions)):
+        for name in names:
+            if name in roles:
+                raise DataError(
+                    f"{name!r} is both {roles[name]} and {role}; give it one role: leave it out of one of "
+                    "them, or rename it (inputs={'NAME': ...})"
+                )
+            if name == TIME_NAME:
+                raise DataError("t is the time itself; for equations in which it occurs, use explicit_time")
+            roles[name] = role
+    return variable_names([*titles, *known.inputs, *known.conditions])
+
+
+def _errors(checked: Sequence[_Points]) -> tuple[Floats, ...]:
+    """The errors of all trajectories, if any are known."""
+    errors = tuple(np.full_like(one.states, np.nan) if one.errors is None else one.errors for one in checked)
+    return errors if any(np.isfinite(one).any() for one in errors) else ()
 
 
 def _joined(times: Sequence[Any]) -> Any:
@@ -96,13 +114,29 @@ def _joined(times: Sequence[Any]) -> Any:
 # ---------------------------------------------------------------------------------------- one trajectory
 
 
-def _checked(times: Floats, raw: RawTrajectory, titles: Sequence[str]) -> tuple[Floats, Floats, list[str]]:
+class _Points(NamedTuple):
+    """The rows of one trajectory."""
+
+    times: Floats  # (n,)
+    states: Floats  # (n, D)
+    errors: Floats | None  # (n, D)
+    rows: NDArray[np.int64]  # counted from 1
+
+    def take(self, which: Any) -> _Points:
+        """Some of the rows, or all in another order."""
+        errors = None if self.errors is None else self.errors[which]
+        return _Points(self.times[which], self.states[which], errors, self.rows[which])
+
+
+def _checked(
+    times: Floats, raw: RawTrajectory, titles: Sequence[Hashable], shown: Sequence[str]
+) -> tuple[_Points, list[str]]:
     """Times and states without empty rows, in order."""
     states, rows, notes = raw.states, raw.rows, []
     if np.isinf(states).any():
         row, column = np.argwhere(np.isinf(states))[0]
         raise DataError(
-            f"the value in row {rows[row]}, column {titles[column]!r}{raw.of} is infinite; correct it, or "
+            f"the value in row {rows[row]}, column {shown[column]!r}{raw.of} is infinite; correct it, or "
             "leave it empty (NaN) if it is not known"
         )
     if np.isinf(times).any():
@@ -113,56 +147,60 @@ def _checked(times: Floats, raw: RawTrajectory, titles: Sequence[str]) -> tuple[
         raise DataError(
             f"the time in row {rows[unknown][0]}{raw.of} is missing; fill it in, or remove the row"
         )
+    names = [name if isinstance(title, int) else title for title, name in zip(titles, shown, strict=True)]
+    errors = read_errors(raw.extras.errors, raw.columns, names, len(states), raw.of)
+    points = _Points(times, states, errors, rows)
     if empty.any():
         which = f"Row {rows[empty][0]}" if empty.sum() == 1 else f"{empty.sum()} rows"
         notes.append(f"{which}{raw.of} without any value: left out.")
-        times, states, rows = times[~empty], states[~empty], rows[~empty]
-    if len(times) < MIN_POINTS:
+        points = points.take(~empty)
+    if len(points.times) < MIN_POINTS:
         others = ", or leave this trajectory out" if raw.label else ""
         raise DataError(
-            f"{_counted(len(times), 'point')}{raw.of}: too few to find an equation; give at least "
+            f"{_counted(len(points.times), 'point')}{raw.of}: too few to find an equation; give at least "
             f"{MIN_POINTS}{others}"
         )
-    times, states, more = _in_order(times, states, rows, raw.of)
-    if len(times) < MIN_POINTS:
-        raise DataError(f"only {len(times)} different points{raw.of}; give at least {MIN_POINTS}")
-    for column, title in zip(states.T, titles, strict=True):
+    points, more = _in_order(points, raw.of)
+    if len(points.times) < MIN_POINTS:
+        raise DataError(f"only {len(points.times)} different points{raw.of}; give at least {MIN_POINTS}")
+    for column, title in zip(points.states.T, shown, strict=True):
         if np.isnan(column).all():
             raise DataError(f"the column {title!r} has no values{raw.of}; fill it in, or {LEAVE_OUT}")
-    return times, states, notes + more
+    return points, notes + more
 
 
-def _in_order(
-    times: Floats, states: Floats, rows: NDArray[np.int64], of: str
-) -> tuple[Floats, Floats, list[str]]:
-    """Sorted by time; repeated rows are kept once."""
+def _in_order(points: _Points, of: str) -> tuple[_Points, list[str]]:
+    """Sorted by time; repeated rows are kept once, different ones at one time are averaged."""
+    times = points.times
     if (np.diff(times) > 0.0).all():
-        return times, states, []
+        return points, []
     again = _where_times_start_over(times)
     if len(again):
         raise DataError(
-            f"the times start over in row {rows[again[0]]}{of}: these look like {len(again) + 1} "
+            f"the times start over in row {points.rows[again[0]]}{of}: these look like {len(again) + 1} "
             f"trajectories one after the other; {SEPARATE}"
         )
     notes = []
     if (np.diff(times) < 0.0).any():
-        order = np.argsort(times, kind="stable")
-        times, states, rows = times[order], states[order], rows[order]
+        points = points.take(np.argsort(times, kind="stable"))
         notes.append(f"The rows{of} were sorted by time.")
+    times, states = points.times, points.states
     same_time = np.diff(times) == 0.0
     same_row = same_time & ((states[1:] == states[:-1]) | np.isnan(states[1:]) & np.isnan(states[:-1])).all(1)
     if (same_time & ~same_row).any():
+        mean = average_replicates(times, states, points.errors)
         place = int(np.argmax(same_time & ~same_row))
-        raise DataError(
-            f"the time {times[place]:.10g} occurs more than once{of}, with different values (rows "
-            f"{rows[place]} and {rows[place + 1]}). If these are repeated measurements, average them "
-            f"(pandas: frame.groupby(time).mean()); otherwise {SEPARATE}"
+        several = len(np.unique(times[1:][same_time]))
+        notes.append(
+            f"{several} of {len(mean.times)} times{of} occur more than once, with different values (first in "
+            f"rows {points.rows[place]} and {points.rows[place + 1]}): these are taken as replicates and "
+            f"averaged; their spread tells the noise. If they are different trajectories, {SEPARATE}."
         )
+        return _Points(*mean, np.arange(1, len(mean.times) + 1)), notes
     if same_row.any():
-        keep = np.concatenate([[True], ~same_row])
-        times, states = times[keep], states[keep]
+        points = points.take(np.concatenate([[True], ~same_row]))
         notes.append(f"{_counted(int(same_row.sum()), 'repeated row')}{of} left out.")
-    return times, states, notes
+    return points, notes
 
 
 def _where_times_start_over(times: Floats) -> NDArray[np.int64]:

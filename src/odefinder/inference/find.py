@@ -15,10 +15,10 @@ from pathlib import Path
 import numpy as np
 from threadpoolctl import ThreadpoolController
 
+from odefinder.data.advice import MIN_POINTS
 from odefinder.data.dataset import Dataset, Floats
 from odefinder.data.observations import Observations
 from odefinder.data.units import Scaling
-from odefinder.data.validation import MIN_POINTS
 from odefinder.errors import ExpressionError, NoSystemError
 from odefinder.expressions.canonical import canonical
 from odefinder.expressions.form import Form

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Mapping, Sequence
 from numbers import Real
 from typing import Any
@@ -10,8 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from odefinder.data.dosing import dose_signals, given_doses
+from odefinder.data.doses import dose_signals, given_doses
 from odefinder.data.inputs import signals_of, sources
+from odefinder.data.names import did_you_mean
 from odefinder.data.roles import TIME_NAME
 from odefinder.errors import DataError
 from odefinder.numerics.knots import merged
@@ -91,9 +91,9 @@ def _check_names(wanted: Sequence[str], given: Sequence[str]) -> None:
         if name == TIME_NAME and name not in wanted:
             raise DataError("an input called t is the time itself, which is known; leave it out of inputs")
         if name not in wanted:
-            close = difflib.get_close_matches(name, wanted, n=1)
-            advice = f"; did you mean {close[0]!r}?" if close else ""
-            raise DataError(f"{name!r} is not an input of the system{_of(wanted)}{advice}")
+            raise DataError(
+                f"{name!r} is not an input of the system{_of(wanted)}{did_you_mean(name, wanted)}"
+            )
     missing = [name for name in wanted if name not in given]
     if missing:
         raise DataError(f"the system has inputs that were not given: {_how(missing, '...')}")
