@@ -207,8 +207,8 @@ class _Reader:
         if (np.diff(times) < 0.0).any():
             row = int(np.argmax(np.diff(times) < 0.0)) + 2
             raise DataError(
-                f"the times of the input {self.name}{self.of} go back in row {row}; sort them, or give a list "
-                "with one entry per trajectory"
+                f"the times of the input {self.name}{self.of} go back in row {row}; sort them, or give a "
+                "list with one entry per trajectory"
             )
         return self._tabulated(times, values, hold)
 

@@ -51,7 +51,9 @@ class Observations:
     @cached_property
     def scale(self) -> Floats:
         """The standard deviation of every variable, by which residuals are measured."""
-        spread = np.nanstd(self.states, axis=0)
+        seen = np.isfinite(self.states).any(axis=0)
+        spread = np.zeros(self.dimension)
+        spread[seen] = np.nanstd(self.states[:, seen], axis=0)
         return np.where(spread > 0.0, spread, 1.0)
 
     def trajectories(self) -> Iterator[tuple[Floats, Floats]]:

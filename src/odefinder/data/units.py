@@ -20,6 +20,7 @@ from odefinder.errors import DataError, ExpressionError
 from odefinder.expressions.canonical import canonical
 from odefinder.expressions.program import CONST, MUL, VAR, Ops, Program, Values, check_system
 from odefinder.expressions.values import arguments_left
+from odefinder.numerics.signals import Signals
 
 Floats = NDArray[np.float64]
 T_START, T_END = 1.0, 10.0
@@ -74,8 +75,14 @@ def largest_magnitudes(states: Floats, n: int, out: Floats) -> None:
 class Scaling:
     """Units shared by one or several trajectories of the same system."""
 
-    factors: Floats  # (dimension,): x = factors * x~
+    factors: Floats  # (variables,): x = factors * x~; states come first, then what is known
     rate: float  # t~ = rate * (t - start of the trajectory) + 1
+    known: int = 0  # how many of the variables have no equations
+
+    @property
+    def dimension(self) -> int:
+        """The number of states."""
+        return len(self.factors) - self.known
 
     def times(self, t: Floats) -> Floats:
         """Times of one trajectory in canonical units: it begins at 1."""
@@ -83,11 +90,24 @@ class Scaling:
 
     def states(self, x: Floats) -> Floats:
         """States (..., dimension) in canonical units."""
-        return x / self.factors
+        return x / self.factors[: self.dimension]
 
     def original_states(self, x: Floats) -> Floats:
         """States (..., dimension) in the user's units."""
-        return x * self.factors
+        return x * self.factors[: self.dimension]
+
+    def errors(self, sd: Floats) -> Floats:
+        """Standard errors (..., dimension) in canonical units."""
+        return sd / np.abs(self.factors[: self.dimension])
+
+    def signals(self, signals: Signals, start: float) -> Signals:
+        """What drives a trajectory that begins at a time, in canonical units."""
+        units = self.factors[self.dimension :]
+        doses = signals.doses / self.factors[: self.dimension] if signals.doses.shape[1] else signals.doses
+        knots = self.rate * (signals.knots - start) + T_START
+        if len(knots) == 0:
+            return signals
+        return Signals(knots, signals.before / units, signals.after / units, doses)
 
     def to_scaled(self, program: Program) -> Program:
         """A system in canonical units, in canonical form."""
@@ -98,7 +118,7 @@ class Scaling:
         return self._changed(program, 1.0 / self.factors, 1.0 / self.rate)
 
     def _changed(self, program: Program, factors: Floats, rate: float) -> Program:
-        check_system(program, len(factors))
+        check_system(program, self.dimension, len(factors))
         ops = np.empty(3 * len(program) + 2 * len(factors) + 5, np.int8)
         values = np.empty(len(ops))
         length = change_units(program.ops, program.values, len(program), factors, rate, ops, values)
@@ -111,11 +131,19 @@ class Scaling:
 
 
 def fit_scaling(
-    times: Sequence[Floats], states: Sequence[Floats], reference: Literal["largest", "initial"] = "largest"
+    times: Sequence[Floats],
+    states: Sequence[Floats],
+    reference: Literal["largest", "initial"] = "largest",
+    *,
+    known: Sequence[Floats] = (),
+    derivative_of: Sequence[int] = (),
 ) -> Scaling:
     """The units of trajectories (times (n,), states (n, dimension) each) of one system.
 
-    Missing entries (NaN) are passed over.  A variable that is always 0 keeps its units.
+    Missing entries (NaN) are passed over.  A variable that is always 0 keeps its units.  `known` are values
+    (m, K) of what has no equations, for each trajectory.  `derivative_of` has, for each velocity that was not
+    measured, the number of its state (else -1): its units are those of the state and of the time, so that
+    x' = v stays as it is.
     """
     if len(times) == 0 or len(times) != len(states):
         raise DataError(f"got {len(times)} time arrays for {len(states)} trajectories; give one for each")
@@ -133,4 +161,11 @@ def fit_scaling(
         together = np.ascontiguousarray(np.concatenate(states), np.float64)
         factors = np.empty(together.shape[1])
         largest_magnitudes(together, len(together), factors)
-    return Scaling(factors, (T_END - T_START) / duration)
+    rate = (T_END - T_START) / duration
+    for velocity, position in enumerate(derivative_of):  # a state comes before its derivatives
+        if position >= 0:
+            factors[velocity] = rate * factors[position]
+    values = np.ascontiguousarray(np.concatenate(known)) if len(known) else np.empty((0, 0))
+    units = np.empty(values.shape[1])
+    largest_magnitudes(values, len(values), units)
+    return Scaling(np.concatenate([factors, units]), rate, len(units))

@@ -8,7 +8,7 @@ from __future__ import annotations
 import signal
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cache, lru_cache, partial
 from pathlib import Path
 
@@ -111,7 +111,7 @@ def _found(dataset: Dataset, how: FindSettings, report: Callable[[str], None]) -
     explanations = _explanations(search, dataset.variables, scaling, original)
     if not explanations:
         raise NoSystemError(_why_nothing(deadline, how))
-    noise = estimate.noise * scaling.factors
+    noise = scaling.original_states(estimate.noise)
     return Outcome(explanations, noise, notes + remarks(explanations, original, noise))
 
 
@@ -162,15 +162,15 @@ def _thinned(dataset: Dataset) -> tuple[Dataset, list[str]]:
     share = FITTED_POINTS / total
     if share >= 1.0:
         return dataset, []
-    times, states = [], []
-    for t, x in dataset.trajectories():
-        chosen = np.unique(np.linspace(0, len(t) - 1, max(MIN_POINTS, int(share * len(t)))).astype(int))
-        times.append(t[chosen])
-        states.append(x[chosen])
-    fewer = replace(dataset, times=tuple(times), states=tuple(states))
-    if any(np.isnan(x).all(axis=0).any() for x in states):  # a variable with few values lost them all
+    fewer = dataset.with_points(
+        [
+            np.unique(np.linspace(0, len(t) - 1, max(MIN_POINTS, int(share * len(t)))).astype(int))
+            for t in dataset.times
+        ]
+    )
+    if any(np.isnan(x).all(axis=0).any() for x in fewer.states):  # a variable with few values lost them all
         return dataset, []
-    return fewer, [f"{sum(map(len, times))} of {total} points are used, evenly chosen."]
+    return fewer, [f"{sum(map(len, fewer.times))} of {total} points are used, evenly chosen."]
 
 
 # ---------------------------------------------------------------------------------------- results

@@ -29,6 +29,13 @@ def values_at(signals: Signals, times: Floats, *, before: bool = False) -> Float
     return np.where(share == 1.0, stop, start + share * (stop - start))
 
 
+def values_within(signals: Signals, start: float, end: float) -> Floats:
+    """All values (n, I) that the signals take at the ends of a time span and at knots between them."""
+    inside = signals.knots[(signals.knots > start) & (signals.knots < end)]
+    times = np.concatenate([[start], inside, [end]])
+    return np.concatenate([values_at(signals, times[1:], before=True), values_at(signals, times[:-1])])
+
+
 def merged(parts: Sequence[Signals]) -> Signals:
     """One record with the signals of all parts, side by side, on the knots of all; doses are added up."""
     parts = [part for part in parts if len(part.knots)]
