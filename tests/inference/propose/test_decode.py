@@ -98,8 +98,8 @@ def test_only_some_operators(runtime: Runtime) -> None:
 def test_the_papers_network_and_words() -> None:
     network = small_network(embedder="tokens", token_width=8, vocabulary="paper", max_length=60)
     runtime = TorchRuntime(network, device="cpu")
-    points, trajectory = arrays([2])
-    memory = runtime.encode(number_ids(points, allow_missing=True), trajectory)
+    points, trajectory, roles = arrays([2])
+    memory = runtime.encode(number_ids(points, allow_missing=True), trajectory, roles)
     ids, _ = sample(runtime, memory, [2], DECODING_PRESETS["paper"])
     for row in ids[0]:
         check_system(Vocabulary.preset("paper").decode(row), 2)
@@ -114,10 +114,10 @@ def test_the_seed_decides(runtime: Runtime) -> None:
 
 def test_a_batch_decodes_as_its_parts_do(runtime: Runtime) -> None:
     """Whoever is decoded beside it, and however many samples are drawn."""
-    points, trajectory = arrays([2, 3])
+    points, trajectory, roles = arrays([2, 3])
     together, chances = draw(runtime, [2, 3])
     for k, dimension in enumerate((2, 3)):
-        memory = runtime.encode(points[k : k + 1], trajectory[k : k + 1])
+        memory = runtime.encode(*(values[k : k + 1] for values in (points, trajectory, roles)))
         for samples in (12, 5):
             alone, chance = sample(runtime, memory, [dimension], replace(HOW, samples=samples))
             for found, expected in zip(alone[0], together[k], strict=False):
@@ -232,18 +232,19 @@ def test_programs_are_scored_as_they_were_drawn(runtime: Runtime) -> None:
 
 def test_what_the_network_reads() -> None:
     data = observations(2, points=20, trajectories=3)
-    points, trajectory = network_points(data, small_network().settings)
+    points, trajectory, roles = network_points(data, small_network().settings)
     assert points.shape == (1, 60, 1 + MAX_DIMENSION)
     np.testing.assert_allclose(points[0, :, 0], data.times, rtol=1e-6)
     np.testing.assert_allclose(points[0, :, 1:3], data.states, rtol=1e-5, atol=1e-7)
     assert np.isnan(points[0, :, 3:]).all()
     assert np.bincount(trajectory[0]).tolist() == [20, 20, 20]
-    ids, _ = network_points(data, replace(small_network().settings, embedder="tokens"))
+    assert not roles.any()
+    ids, *_ = network_points(data, replace(small_network().settings, embedder="tokens"))
     assert ids.shape == (1, 60, 1 + MAX_DIMENSION, 3)
 
 
 def test_too_many_points_are_thinned_out() -> None:
-    points, trajectory = network_points(observations(1, points=500), small_network().settings)
+    points, trajectory, _ = network_points(observations(1, points=500), small_network().settings)
     assert points.shape[1] == trajectory.shape[1] == 200
     assert points[0, 0, 0] == T_START
     assert points[0, -1, 0] == pytest.approx(T_END)
@@ -252,7 +253,7 @@ def test_too_many_points_are_thinned_out() -> None:
 def test_too_many_trajectories_are_thinned_out() -> None:
     bounds = np.arange(0, 901, 3)
     data = Observations(np.tile([1.0, 2.0, 3.0], 300), np.arange(900.0)[:, None], bounds)
-    points, trajectory = network_points(data, small_network().settings)
+    points, trajectory, _ = network_points(data, small_network().settings)
     assert sorted(set(trajectory[0].tolist())) == list(range(MAX_TRAJECTORIES))
     assert points[0, :, 1].tolist() == [*range(3), *range(297, 300), *range(597, 600), *range(897, 900)]
 

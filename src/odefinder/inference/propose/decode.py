@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from odefinder.data.observations import Observations
+from odefinder.data.roles import KNOWN, SEEN, UNSEEN, Role
 from odefinder.errors import ExpressionError, SettingsError
 from odefinder.expressions.form import Form
 from odefinder.expressions.program import CONST, Program
@@ -28,7 +29,7 @@ from odefinder.language.grammar import Grammar
 from odefinder.language.number_words import PAD, number_ids
 from odefinder.language.points import network_input
 from odefinder.language.tokens import BOS, EOS, Vocabulary
-from odefinder.limits.sizes import MAX_POINTS, MAX_TRAJECTORIES
+from odefinder.limits.sizes import MAX_DIMENSION, MAX_POINTS, MAX_TRAJECTORIES
 from odefinder.network.presets import NetworkSettings
 from odefinder.network.runtime import Floats, Runtime
 
@@ -193,18 +194,28 @@ def token_log_probabilities(
 # ---------------------------------------------------------------- systems
 
 
-def network_points(data: Observations, network: NetworkSettings) -> tuple[NDArray[Any], NDArray[np.int8]]:
-    """The points that the network reads (1, P, ...), thinned out if there are more than it was trained on."""
+def network_points(
+    data: Observations, network: NetworkSettings
+) -> tuple[NDArray[Any], NDArray[np.int8], NDArray[np.int8]]:
+    """What the network reads: points (1, P, ...), trajectories (1, P), roles (1, MAX_DIMENSION).
+
+    Points are thinned out if there are more than it was trained on, and known variables left out if there
+    are more columns than it has.
+    """
     count = len(data.bounds) - 1
     shown = np.unique(np.linspace(0, count - 1, min(count, MAX_TRAJECTORIES)).astype(int))
     rows = np.concatenate([np.arange(data.bounds[k], data.bounds[k + 1]) for k in shown])
     chosen = rows[np.unique(np.linspace(0, len(rows) - 1, min(len(rows), MAX_POINTS)).astype(int))]
-    points = network_input(data.times[None, chosen], data.states[None, chosen])
+    columns = data.states if data.known is None else np.hstack((data.states, data.known))[:, :MAX_DIMENSION]
+    points = network_input(data.times[None, chosen], columns[None, chosen])
+    roles = np.full((1, MAX_DIMENSION), SEEN, np.int8)
+    codes = [KNOWN if role.is_known else SEEN if role == Role.OBSERVED else UNSEEN for role in data.roles]
+    roles[0, : len(codes)] = codes[:MAX_DIMENSION]
     own = np.searchsorted(data.bounds, chosen, side="right") - 1
     trajectory = np.searchsorted(shown, own).astype(np.int8)
     if network.embedder == "tokens":
-        return number_ids(points, allow_missing=True), trajectory[None]
-    return points, trajectory[None]
+        return number_ids(points, allow_missing=True), trajectory[None], roles
+    return points, trajectory[None], roles
 
 
 @dataclass(frozen=True)
