@@ -7,17 +7,19 @@ import numpy as np
 import pytest
 
 from odefinder.data.observations import Observations
+from odefinder.data.roles import KNOWN, SEEN, UNSEEN, Role
 from odefinder.data.units import T_END, T_START
 from odefinder.errors import SettingsError
 from odefinder.expressions.canonical import skeleton
 from odefinder.expressions.form import Form
-from odefinder.expressions.program import CONST, Program, check_system, concatenate
+from odefinder.expressions.program import CONST, VAR, Program, check_system, concatenate
 from odefinder.inference.propose import decode as decoding
 from odefinder.inference.propose.decode import (
     DECODING_PRESETS,
     Decoding,
     Reading,
     decode,
+    derivative_template,
     distinct_proposals,
     log_probabilities,
     network_points,
@@ -25,10 +27,12 @@ from odefinder.inference.propose.decode import (
     sample,
     token_log_probabilities,
 )
+from odefinder.language.grammar import ANY_NUMBER, Forced
 from odefinder.language.number_words import PAD, number_ids
 from odefinder.language.tokens import EOS, Vocabulary
 from odefinder.limits.sizes import MAX_DIMENSION, MAX_TRAJECTORIES
 from odefinder.network.checkpoint import save_weights
+from odefinder.network.loading import load_runtime
 from odefinder.network.onnx_runtime import OnnxRuntime
 from odefinder.network.runtime import Runtime
 from odefinder.network.torch_runtime import TorchRuntime
@@ -225,6 +229,91 @@ def test_programs_are_scored_as_they_were_drawn(runtime: Runtime) -> None:
     np.testing.assert_allclose(found[:-1][same], expected[0][same], atol=0.2)
     assert found[-1] == -np.inf
     assert program_log_probabilities(reading, []).shape == (0,)
+
+
+# ---------------------------------------------------------------- roles
+
+
+def laboratory() -> Observations:
+    """A position with its velocity unseen, a hidden state, and an input."""
+    times = np.linspace(T_START, T_END, 30)
+    states = np.full((30, 3), np.nan)
+    states[:, 0] = np.sin(times)
+    roles = (Role.OBSERVED, Role.VELOCITY, Role.HIDDEN, Role.INPUT)
+    return Observations(times, states, np.array([0, 30]), roles, known=np.cos(times)[:, None])
+
+
+VELOCITY = {0: derivative_template(COARSE, 1)}
+X_DOT = Form.of(words("x1")).program
+
+
+def test_the_equation_of_a_velocity() -> None:
+    assert COARSE.words(VELOCITY[0]) == ["mul", "1", "x1"]
+
+
+def test_what_the_network_is_told_about_columns() -> None:
+    data = laboratory()
+    points, _, roles = network_points(data, small_network().settings)
+    assert roles.tolist() == [[SEEN, UNSEEN, UNSEEN, KNOWN, SEEN, SEEN]]
+    assert np.isnan(points[0, :, [2, 3, 5, 6]]).all()
+    np.testing.assert_allclose(points[0, :, 4], np.cos(data.times), rtol=1e-6, atol=1e-7)
+    many = replace(data, known=np.ones((30, 5)), roles=(*data.roles, *[Role.CONDITION] * 4))
+    points, _, roles = network_points(many, small_network().settings)
+    assert points.shape == (1, 30, 1 + MAX_DIMENSION)
+    assert roles[0].tolist() == [SEEN, UNSEEN, UNSEEN, KNOWN, KNOWN, KNOWN]
+
+
+def test_known_equations_are_given_and_inputs_are_read(runtime: Runtime) -> None:
+    reading = Reading.of(runtime, laboratory(), VELOCITY)
+    assert (reading.dimension, reading.variables) == (3, 4)
+    proposals = decode(reading, replace(HOW, samples=40))
+    used = set()
+    for proposal in proposals:
+        first, *others = proposal.form.program.components()
+        assert first == X_DOT
+        assert len(others) == 2
+        used |= {int(value) for part in others for value in part.values[part.ops == VAR]}
+    assert used == {0, 1, 2, 3}
+
+
+@pytest.mark.parametrize("forced", [[{}, {}], [VELOCITY, {}], [{1: (ANY_NUMBER,)}, VELOCITY]])
+def test_given_systems_with_known_equations(runtime: Runtime, forced: list[Forced]) -> None:
+    """A batch with different known equations and variables; what is forced costs nothing."""
+    dimensions, options = [2, 3], {"variables": [4, 3], "forced": forced}
+    memory = runtime.encode(*arrays(dimensions))
+    ids, drawn = sample(runtime, memory, dimensions, HOW, **options)
+    tokens, kinds = token_log_probabilities(runtime, memory, dimensions, ids.astype(np.int64), HOW, **options)
+    np.testing.assert_allclose(tokens.sum(axis=-1), drawn, atol=0.2)  # 8-bit rounding
+    for k, known in enumerate(forced):
+        if 0 in known:
+            assert (tokens[k, :, :4] == 0.0).all()  # the equation and SEP
+            others = ids.copy()
+            others[k, :, 0] = COARSE.all_words.index("x0")
+            refused = log_probabilities(runtime, memory, dimensions, others, HOW, **options)
+            assert (refused[k] == -np.inf).all()
+    assert (kinds >= tokens).all()
+
+
+def test_known_equations_do_not_count_when_programs_are_scored(runtime: Runtime) -> None:
+    data = laboratory()
+    free, known = Reading.of(runtime, data), Reading.of(runtime, data, VELOCITY)
+    ids, expected = sample(runtime, known.memory, [3], HOW, variables=[4], forced=[VELOCITY])
+    programs = [COARSE.decode(row) for row in ids[0]]
+    same = [
+        np.array_equal(COARSE.encode(p), row[row != PAD]) for p, row in zip(programs, ids[0], strict=True)
+    ]
+    found = program_log_probabilities(known, programs, HOW)
+    np.testing.assert_allclose(found[same], expected[0][same], atol=0.2)
+    assert (program_log_probabilities(free, programs, HOW) < found).all()
+    strange = concatenate([words("x1"), words("x0"), words("x4")])  # there is no x4
+    assert program_log_probabilities(known, [strange], HOW).tolist() == [-np.inf]
+
+
+def test_shipped_weights_decode_data_with_roles() -> None:
+    """Also as long as the network that ships was trained before there were roles."""
+    runtime = load_runtime()
+    proposals = decode(Reading.of(runtime, laboratory(), VELOCITY), Decoding(samples=3, max_length=60))
+    assert all(proposal.form.program.components()[0] == X_DOT for proposal in proposals)
 
 
 # ---------------------------------------------------------------- data and systems
