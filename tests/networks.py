@@ -7,6 +7,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from odefinder.data.roles import SEEN
 from odefinder.limits.sizes import MAX_DIMENSION
 from odefinder.network.model import Network
 from odefinder.network.presets import network_preset
@@ -24,8 +25,11 @@ def small_network(seed: int = 0, **changes: Any) -> Network:
     return network.eval()
 
 
-def observed(dimensions: list[int], points: int = 20, seed: int = 0) -> tuple[Tensor, Tensor]:
-    """Points (B, P, 1 + D) of random curves in canonical units, one or two trajectories (B, P) each."""
+def observed(dimensions: list[int], points: int = 20, seed: int = 0) -> tuple[Tensor, Tensor, Tensor]:
+    """Points (B, P, 1 + D) of random curves in canonical units, one or two trajectories (B, P) each.
+
+    All columns are seen: their roles (B, D) are 0.
+    """
     rng = np.random.default_rng(seed)
     batch = len(dimensions)
     values = np.full((batch, points, 1 + MAX_DIMENSION), np.nan, np.float32)
@@ -34,10 +38,11 @@ def observed(dimensions: list[int], points: int = 20, seed: int = 0) -> tuple[Te
         values[k, :, 1 : 1 + dimension] = rng.uniform(-1.0, 1.0, (points, dimension))
     trajectory = np.zeros((batch, points), np.int8)
     trajectory[1::2, points // 2 :] = 1
-    return torch.from_numpy(values), torch.from_numpy(trajectory)
+    roles = np.full((batch, MAX_DIMENSION), SEEN, np.int8)
+    return torch.from_numpy(values), torch.from_numpy(trajectory), torch.from_numpy(roles)
 
 
-def arrays(dimensions: list[int], **options: Any) -> tuple[np.ndarray, np.ndarray]:
+def arrays(dimensions: list[int], **options: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """The same as numpy arrays, as runtimes read them."""
-    points, trajectory = observed(dimensions, **options)
-    return points.numpy(), trajectory.numpy()
+    points, trajectory, roles = observed(dimensions, **options)
+    return points.numpy(), trajectory.numpy(), roles.numpy()

@@ -1,5 +1,7 @@
 """The decoding constraint: what it lets through is valid, and it lets through all that is valid."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -7,16 +9,17 @@ from hypothesis import strategies as st
 from numpy.typing import ArrayLike
 
 from odefinder.errors import SettingsError
-from odefinder.expressions.program import check_system
-from odefinder.language.grammar import Grammar
+from odefinder.expressions.program import CONST, VAR, Program, check_system
+from odefinder.language.grammar import ANY_NUMBER, Forced, Grammar, template_of
 from odefinder.language.number_words import PAD
-from odefinder.language.tokens import EOS, Vocabulary
+from odefinder.language.tokens import EOS, SEP, Vocabulary
 from tests.language.test_tokens import COARSE, PAPER, VARIANTS, programs
+from tests.programs import words
 
 
-def walk(grammar: Grammar, dimensions: ArrayLike, rng: np.random.Generator) -> np.ndarray:
+def walk(grammar: Grammar, dimensions: ArrayLike, rng: np.random.Generator, **options) -> np.ndarray:
     """Sequences of uniformly drawn allowed tokens, (batch, max_length)."""
-    state = grammar.start(dimensions)
+    state = grammar.start(dimensions, **options)
     columns = []
     for _ in range(grammar.max_length):
         allowed = grammar.allowed(state)
@@ -114,8 +117,8 @@ def test_chosen_operators() -> None:
 def test_batches_are_independent_and_can_be_reordered() -> None:
     grammar = Grammar(COARSE, 20)
     state = grammar.start([2, 2, 2])
-    for words in (["sin", "+", "x1"], ["x0", "E1", "|"]):
-        state = grammar.advance(state, np.array([COARSE.all_words.index(word) for word in words]))
+    for written in (["sin", "+", "x1"], ["x0", "E1", "|"]):
+        state = grammar.advance(state, np.array([COARSE.all_words.index(word) for word in written]))
     allowed = grammar.allowed(state)
     assert allowed.shape == (3, len(COARSE))
     np.testing.assert_array_equal(grammar.allowed(state.take(np.array([2, 0, 0]))), allowed[[2, 0, 0]])
@@ -154,3 +157,105 @@ def test_a_dimension_that_does_not_fit(dimension: int, max_length: int) -> None:
 def test_settings_that_make_no_sense(max_length: int, operators: set[str] | None) -> None:
     with pytest.raises(SettingsError):
         Grammar(COARSE, max_length, operators)
+
+
+# ---------------------------------------------------------------- known variables and known equations
+
+
+@st.composite
+def outlines(draw: st.DrawFn, vocabulary: Vocabulary) -> tuple[int, int, Forced]:
+    """A dimension, a number of variables, and known equations of some components."""
+    dimension = draw(st.integers(1, 4))
+    variables = draw(st.integers(dimension, vocabulary.variables))
+    forced = {}
+    for component in draw(st.sets(st.integers(0, dimension - 1))):
+        equation = draw(programs(variables)).components()[0]
+        unknown = np.array(draw(st.lists(st.booleans(), min_size=len(equation), max_size=len(equation))))
+        values = np.where((equation.ops == CONST) & unknown, np.nan, equation.values)
+        forced[component] = template_of(vocabulary, Program(equation.ops, values))
+    return dimension, variables, forced
+
+
+def shortest(vocabulary: Vocabulary, dimension: int, forced: Forced) -> int:
+    number = len(vocabulary.numbers.order)
+    sizes = [sum(number if entry == ANY_NUMBER else 1 for entry in known) for known in forced.values()]
+    return dimension + sum(sizes) + dimension - len(forced)
+
+
+def follows(vocabulary: Vocabulary, ids: list[int], template: tuple[int, ...]) -> bool:
+    """Whether the ids are those of the template, with one number for each that is not known."""
+    for entry in template:
+        if entry != ANY_NUMBER:
+            if ids[:1] != [entry]:
+                return False
+            ids = ids[1:]
+        else:
+            size = 1 if vocabulary.token_slot[ids[0]] < 0 else len(vocabulary.numbers.order)
+            if not (vocabulary.token_opcode[ids[:size]] == CONST).all():
+                return False
+            ids = ids[size:]
+    return ids == []
+
+
+@pytest.mark.parametrize("vocabulary", VARIANTS)
+@settings(deadline=None, max_examples=25)
+@given(data=st.data())
+def test_whatever_is_drawn_keeps_to_what_is_known(vocabulary: Vocabulary, data: st.DataObject) -> None:
+    kinds = data.draw(st.lists(outlines(vocabulary), min_size=1, max_size=3))
+    least = max(shortest(vocabulary, dimension, forced) for dimension, _, forced in kinds)
+    max_length = least + data.draw(st.sampled_from([0, 1, 2, 3, 20]))
+    grammar = Grammar(vocabulary, max_length)
+    dimensions, variables, forced = (list(part) for part in zip(*kinds, strict=True))
+    rng = np.random.default_rng(data.draw(st.integers(0, 1000)))
+    found = walk(grammar, dimensions, rng, variables=variables, forced=forced, samples=5)
+    for k, sequence in enumerate(found.tolist()):
+        dimension, usable, known = kinds[k // 5]
+        end = sequence.index(EOS)
+        assert set(sequence[end + 1 :]) <= {PAD}
+        program = vocabulary.decode(sequence)
+        assert len(program.components()) == dimension
+        assert (program.values[program.ops == VAR] < usable).all()
+        places = [-1, *np.flatnonzero(np.array(sequence[:end]) == SEP).tolist(), end]
+        parts = [sequence[a + 1 : b] for a, b in pairwise(places)]
+        assert all(follows(vocabulary, parts[component], known[component]) for component in known)
+
+
+def test_x_dot_is_v_and_an_input_may_be_read() -> None:
+    grammar = Grammar(COARSE, 40)
+    forced = [{0: template_of(COARSE, words("x1"))}]
+    state = grammar.start([2], [3], forced)
+    seen = []
+    for word in ["x1", "|", "add", "x2"]:
+        seen.append(set(COARSE.words(np.flatnonzero(grammar.allowed(state)[0]))))
+        state = grammar.advance(state, np.array([COARSE.all_words.index(word)]))
+    start = {*COARSE.operators, "x0", "x1", "x2", "0", "1", "+", "-"}
+    assert seen == [{"x1"}, {"|"}, start, start]
+
+
+def test_an_unknown_constant_in_a_known_equation() -> None:
+    equation = words("mul 2 x0")
+    template = template_of(COARSE, equation.with_constants([np.nan]))
+    assert template == (COARSE.all_words.index("mul"), ANY_NUMBER, COARSE.all_words.index("x0"))
+    grammar = Grammar(COARSE, 8)  # exactly as long as the equation, its number written out, and the other one
+    state = grammar.start([2], forced=[{1: template}])
+    allowed = []
+    for word in ["x0", "|", "mul", "+", "E0", "12", "x0", "<eos>"]:
+        allowed.append(set(COARSE.words(np.flatnonzero(grammar.allowed(state)[0]))))
+        state = grammar.advance(state, np.array([COARSE.all_words.index(word)]))
+    assert allowed[0] == {"x0", "x1", "0", "1"}  # there is room for nothing longer
+    assert allowed[1:4] == [{"|"}, {"mul"}, {"0", "1", "+", "-"}]
+    assert allowed[6:] == [{"x0"}, {"<eos>"}]
+    assert state.finished.all()
+    with pytest.raises(SettingsError, match="8 tokens or more, 7 at most"):
+        Grammar(COARSE, 7).start([2], forced=[{1: template}])
+
+
+def test_known_variables_and_equations_that_make_no_sense() -> None:
+    grammar = Grammar(COARSE, 20)
+    for variables in ([1], [7]):
+        with pytest.raises(SettingsError, match="words for 6 variables"):
+            grammar.start([2], variables)
+    mul = COARSE.all_words.index("mul")
+    for template in ((), (mul,), (mul, ANY_NUMBER), (ANY_NUMBER, ANY_NUMBER), (-7,)):
+        with pytest.raises(SettingsError, match="not one whole expression"):
+            grammar.start([2], forced=[{0: template}])

@@ -8,6 +8,7 @@ import pytest
 import torch
 from safetensors.torch import load_file, save_file
 
+from odefinder.data.roles import KNOWN
 from odefinder.errors import CheckpointError
 from odefinder.network import checkpoint
 from odefinder.network.checkpoint import (
@@ -19,7 +20,9 @@ from odefinder.network.checkpoint import (
     save_weights,
     write,
 )
-from odefinder.network.model import Network, shifted
+from odefinder.network.files import shipped_weights
+from odefinder.network.model import ROLE_FEATURES, Network, shifted
+from odefinder.network.presets import network_preset
 from tests.networks import observed, small_network
 
 
@@ -40,6 +43,13 @@ def logits(network: Network) -> torch.Tensor:
     inputs = shifted(torch.randint(4, network.vocabulary_size, (2, 30), generator=generator))
     with torch.no_grad():
         return network(*observed([2, 3]), inputs)
+
+
+def without_roles(network: Network) -> dict[str, torch.Tensor]:
+    """The weights that the network would have had before there were roles."""
+    tensors = dict(network.state_dict())
+    tensors["embedder.enter.weight"] = tensors["embedder.enter.weight"][:, :-ROLE_FEATURES]
+    return tensors
 
 
 def with_header(path: Path, **changes) -> Path:
@@ -84,14 +94,39 @@ def test_int8_rows_have_a_bounded_error(network: Network) -> None:
 
 
 def test_weights_of_version_1(network: Network, tmp_path: Path) -> None:
-    """Rows of int8 (outputs, inputs) with scales (outputs, 1) in half precision, and no graphs."""
-    tensors = {name: tensor.half() for name, tensor in network.state_dict().items()}
+    """Rows of int8 (outputs, inputs) with scales (outputs, 1) in half precision, no graphs, no roles."""
+    tensors = {name: tensor.half() for name, tensor in without_roles(network).items()}
     matrix = tensors.pop("head.weight")
     scale = matrix.abs().amax(dim=1, keepdim=True) / 127
     tensors |= {"head.weight.int8": (matrix / scale).round().to(torch.int8), "head.weight.scale": scale}
     path = tmp_path / "old.safetensors"
     write(path, tensors, header(network.settings, kind="weights") | {"version": 1})
     assert (logits(load_network(path)) - logits(network)).std() < 0.02 * logits(network).std()
+
+
+@torch.no_grad()
+def test_weights_from_before_roles_are_carried_over(network: Network, tmp_path: Path) -> None:
+    """The same logits for states that are all seen, and no difference for others until it is trained."""
+    tensors = without_roles(network)
+    path = tmp_path / "checkpoint.safetensors"
+    older = {f"model.{name}": tensor for name, tensor in tensors.items()}
+    write(path, older, header(network.settings, kind="checkpoint") | {"version": 2})
+    carried = load_network(path)
+    added = carried.state_dict()["embedder.enter.weight"][:, -ROLE_FEATURES:]
+    assert added.shape == (2 * network.settings.width, ROLE_FEATURES)
+    assert not added.any()
+    torch.testing.assert_close(logits(carried), logits(network), rtol=0.0, atol=1e-6)
+    points, trajectory, roles = observed([2, 3])
+    known = torch.full_like(roles, KNOWN)
+    assert torch.equal(carried.encode(points, trajectory, known), carried.encode(points, trajectory, roles))
+    write(path, older, header(network.settings, kind="checkpoint"))
+    with pytest.raises(CheckpointError, match=r"another shape, such as embedder\.enter\.weight"):
+        load_network(path)
+
+
+def test_the_shipped_weights_are_read() -> None:
+    network = load_network(shipped_weights())
+    assert network.settings == network_preset("default")
 
 
 def test_int8_of_zeros_and_of_tiny_rows() -> None:

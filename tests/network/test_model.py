@@ -3,6 +3,7 @@
 import pytest
 import torch
 
+from odefinder.data.roles import KNOWN, UNSEEN
 from odefinder.errors import SettingsError
 from odefinder.language.number_words import number_ids
 from odefinder.language.tokens import BOS, EOS
@@ -24,11 +25,12 @@ def close(a: torch.Tensor, b: torch.Tensor) -> bool:
 def test_decoding_step_by_step_is_the_parallel_forward() -> None:
     network = small_network()
     batch, samples, length = 2, 3, 12
-    points, trajectory = observed([2, 3])
+    points, trajectory, roles = observed([2, 3])
     targets = random_tokens(network, (batch * samples, length))
     inputs = shifted(targets)
-    expected = network(points.repeat_interleave(samples, 0), trajectory.repeat_interleave(samples, 0), inputs)
-    memory = network.encode(points, trajectory)
+    repeated = (tensor.repeat_interleave(samples, 0) for tensor in (points, trajectory, roles))
+    expected = network(*repeated, inputs)
+    memory = network.encode(points, trajectory, roles)
     attended = network.memory_cache(memory)
     cache = network.empty_cache(batch * samples, 5, memory)
     for position in range(length):
@@ -47,36 +49,36 @@ def test_multiplying_finds_the_rows_of_a_lookup() -> None:
 @torch.no_grad()
 def test_the_order_of_points_does_not_matter(embedder: str) -> None:
     network = small_network(embedder=embedder)
-    points, trajectory = observed([1, 4])
+    points, trajectory, roles = observed([1, 4])
     read = torch.from_numpy(number_ids(points, allow_missing=True)) if embedder == "tokens" else points
     inputs = shifted(random_tokens(network, (2, 7)))
     order = torch.randperm(points.shape[1], generator=torch.Generator().manual_seed(1))
-    logits = network(read, trajectory, inputs)
-    assert close(network(read[:, order], trajectory[:, order], inputs), logits)
+    logits = network(read, trajectory, roles, inputs)
+    assert close(network(read[:, order], trajectory[:, order], roles, inputs), logits)
     # The values and the trajectory they belong to do matter.
-    assert not close(network(read.flip(2), trajectory, inputs), logits)
-    assert not close(network(read, 1 - trajectory, inputs), logits)
+    assert not close(network(read.flip(2), trajectory, roles, inputs), logits)
+    assert not close(network(read, 1 - trajectory, roles, inputs), logits)
 
 
 @torch.no_grad()
 def test_vacant_dimensions_are_ignored() -> None:
     network = small_network()
-    points, trajectory = observed([2, 5])
+    points, trajectory, roles = observed([2, 5])
     inputs = shifted(random_tokens(network, (2, 7)))
-    logits = network(points, trajectory, inputs)
+    logits = network(points, trajectory, roles, inputs)
     assert torch.isfinite(logits).all()
-    assert torch.equal(network(points.nan_to_num(nan=torch.inf), trajectory, inputs), logits)
-    assert not close(network(points.nan_to_num(nan=0.0), trajectory, inputs), logits)  # 0 is a value
+    assert torch.equal(network(points.nan_to_num(nan=torch.inf), trajectory, roles, inputs), logits)
+    assert not close(network(points.nan_to_num(nan=0.0), trajectory, roles, inputs), logits)  # 0 is a value
 
 
 @torch.no_grad()
 def test_later_tokens_do_not_change_earlier_logits() -> None:
     network = small_network()
-    points, trajectory = observed([2])
+    points, trajectory, roles = observed([2])
     tokens = random_tokens(network, (1, 9))
     other = tokens.clone()
     other[:, 5:] = random_tokens(network, (1, 4), seed=1)
-    logits, changed = (network(points, trajectory, ids) for ids in (tokens, other))
+    logits, changed = (network(points, trajectory, roles, ids) for ids in (tokens, other))
     assert close(logits[:, :5], changed[:, :5])
     assert not close(logits[:, 5:], changed[:, 5:])
 
@@ -99,11 +101,11 @@ def test_a_new_network_starts_with_layers_that_do_nothing() -> None:
 @torch.no_grad()
 def test_padding_does_not_count_in_the_loss() -> None:
     network = small_network()
-    points, trajectory = observed([2, 3])
+    points, trajectory, roles = observed([2, 3])
     targets = random_tokens(network, (2, 8))
     padded = torch.cat((targets, torch.zeros(2, 5, dtype=targets.dtype)), 1)
-    loss = network.loss(points, trajectory, targets)
-    assert torch.allclose(network.loss(points, trajectory, padded.short()), loss, rtol=1e-5)
+    loss = network.loss(points, trajectory, roles, targets)
+    assert torch.allclose(network.loss(points, trajectory, roles, padded.short()), loss, rtol=1e-5)
     assert loss.ndim == 0
 
 
@@ -127,3 +129,21 @@ def test_settings_that_make_no_sense() -> None:
         NetworkSettings(embedder="words")  # type: ignore[arg-type]
     with pytest.raises(SettingsError, match="default, paper, tiny"):
         network_preset("huge")
+
+
+@torch.no_grad()
+def test_roles_matter_to_numbers_and_not_to_the_papers_words() -> None:
+    points, trajectory, roles = observed([3, 2])
+    points[0, :, 2] = torch.nan
+    unseen, known = roles.clone(), roles.clone()
+    unseen[0, 1], known[0, 2] = UNSEEN, KNOWN
+    for embedder, read in (("waves", points), ("tokens", number_ids(points, allow_missing=True))):
+        network = small_network(embedder=embedder)
+        inputs = shifted(random_tokens(network, (2, 7)))
+        plain, *others = (
+            network(torch.as_tensor(read), trajectory, codes, inputs) for codes in (roles, unseen, known)
+        )
+        for other in others:
+            assert torch.equal(plain, other) == (embedder == "tokens")
+            assert close(plain[1], other[1])  # another system of the batch
+        assert embedder == "tokens" or not close(*others)

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import torch
 
+from odefinder.data.roles import KNOWN, UNSEEN
 from odefinder.errors import SettingsError
 from odefinder.language.number_words import PAD, number_ids
 from odefinder.language.tokens import BOS
@@ -72,6 +73,33 @@ def test_full_precision_is_the_same_network(runtimes: dict[str, Runtime]) -> Non
     np.testing.assert_allclose(found[1], found[0], atol=1e-4)
 
 
+def test_roles_reach_the_graph(runtimes: dict[str, Runtime]) -> None:
+    points, trajectory, roles = arrays(DIMENSIONS)
+    plain = runtimes["onnx full"].logits(
+        runtimes["onnx full"].encode(points, trajectory, roles), tokens_of(runtimes["onnx full"], 6, 9)
+    )
+    points[:, :, 2] = np.nan
+    roles[:, 1], roles[1, 2] = UNSEEN, KNOWN
+    found = [
+        used.logits(used.encode(points, trajectory, roles), tokens_of(used, 6, 9))
+        for used in (runtimes["torch full"], runtimes["onnx full"])
+    ]
+    np.testing.assert_allclose(found[1], found[0], atol=1e-4)
+    assert np.abs(found[1] - plain).max() > 0.1
+
+
+def test_graphs_from_before_roles_are_not_told() -> None:
+    """The shipped file until it is trained again: it reads what is seen, and decodes."""
+    used = load_runtime()
+    assert isinstance(used, onnx_runtime.OnnxRuntime)
+    points, trajectory, roles = arrays([2])
+    memory = used.encode(points, trajectory, roles)
+    if "roles" not in used.input_names:
+        roles[:] = UNSEEN
+        again = used.encode(points, trajectory, roles)
+        assert all(np.array_equal(memory[name], again[name]) for name in memory)
+
+
 def test_8_bits_are_nearly_the_same(runtimes: dict[str, Runtime]) -> None:
     expected, found = (
         runtimes[name].logits(runtimes[name].encode(*arrays(DIMENSIONS)), tokens_of(runtimes[name], 6, 30))
@@ -85,10 +113,10 @@ def test_8_bits_are_nearly_the_same(runtimes: dict[str, Runtime]) -> None:
 def test_the_papers_embedder(tmp_path: Path) -> None:
     network = small_network(embedder="tokens", token_width=8, vocabulary="paper", max_length=40)
     save_weights(tmp_path / "paper.safetensors", network, int8=False)
-    points, trajectory = arrays([1, 4])
+    points, trajectory, roles = arrays([1, 4])
     read = number_ids(points, allow_missing=True)
     expected, found = (
-        used.logits(used.encode(read, trajectory), tokens_of(used, 2, 9))
+        used.logits(used.encode(read, trajectory, roles), tokens_of(used, 2, 9))
         for used in (load_runtime(tmp_path / "paper.safetensors", kind) for kind in ("torch", "onnx"))
     )
     np.testing.assert_allclose(found, expected, atol=1e-4)

@@ -6,12 +6,13 @@ from itertools import islice
 import numpy as np
 import pytest
 
+from odefinder.data.roles import KNOWN, UNSEEN
 from odefinder.errors import SettingsError
 from odefinder.language.number_words import PAD, decode_numbers
 from odefinder.language.tokens import EOS, Vocabulary
 from odefinder.limits.sizes import MAX_DIMENSION
 from odefinder.prior import batches
-from odefinder.prior.batches import Batch, BatchStream, StreamState, batches_from, collate
+from odefinder.prior.batches import Batch, BatchStream, StreamState, batches_from, collate, joined
 from odefinder.prior.examples import EXAMPLE, Examples, new_counts
 from odefinder.prior.presets import DEFAULT
 from odefinder.prior.sampler import fill
@@ -55,6 +56,33 @@ def test_a_batch_says_what_its_examples_say() -> None:
         assert (batch.targets[k, length:] == PAD).all()
     np.testing.assert_array_equal(batch.trajectory, examples["trajectory"][:, :40])
     np.testing.assert_array_equal(batch.dimension, examples["dimension"])
+
+
+def with_roles(count: int) -> Examples:
+    """Examples whose last state is never seen, and which have a known variable if there is room for it."""
+    examples = drawn(count, points=40)
+    for example in examples:
+        dimension = example["dimension"]
+        example["roles"][dimension - 1] = UNSEEN
+        if dimension < MAX_DIMENSION:
+            example["n_known"] = 1
+            example["roles"][dimension] = KNOWN
+            example["states"][:40, dimension] = np.linspace(-1.0, 1.0, 40)
+    return examples
+
+
+def test_roles_in_a_batch() -> None:
+    examples = with_roles(30)
+    batch = collate(examples)
+    np.testing.assert_array_equal(batch.roles, examples["roles"])
+    for points, example in zip(batch.points, examples, strict=True):
+        dimension, known = example["dimension"], example["n_known"]
+        assert np.isnan(points[:, dimension]).all()  # the last state: column 0 is the time
+        assert np.isfinite(points[:, 1 + dimension : 1 + dimension + known]).all()
+        assert np.isnan(points[:, 1 + dimension + known :]).all()
+    chosen = np.array([7, 3])
+    assert same(batch.rows(chosen).padded_to(300), collate(examples[chosen]).padded_to(300))
+    assert same(joined([batch.rows(slice(0, 10)), batch.rows(slice(10, 30))]), batch)
 
 
 def test_shapes_are_few_and_examples_come_once() -> None:

@@ -13,8 +13,10 @@ import joblib
 import numpy as np
 import pytest
 
+from odefinder.data.roles import KNOWN, SEEN, UNSEEN
 from odefinder.errors import DataError, MissingExtraError, SettingsError
 from odefinder.language.tokens import Vocabulary
+from odefinder.limits.sizes import MAX_DIMENSION
 from odefinder.prior import generation
 from odefinder.prior.examples import ACCEPTED, EXAMPLE, Examples, new_counts
 from odefinder.prior.generation import MANIFEST, Summary, generate, read_examples, read_manifest
@@ -89,6 +91,34 @@ def test_table_and_back_is_exact(preset: str) -> None:
         np.testing.assert_array_equal(a["tokens"][: b["n_tokens"]], b["tokens"][: b["n_tokens"]])
         assert not a["times"][points:].any()
         assert not a["states"][points:].any()
+
+
+def test_roles_in_a_table() -> None:
+    examples = drawn(30)
+    examples["dimension"] = np.minimum(examples["dimension"], MAX_DIMENSION - 2)
+    examples["n_known"] = 2
+    columns = examples["dimension"] + 2
+    for example, end in zip(examples, columns, strict=True):
+        example["roles"][:end] = [UNSEEN, *[SEEN] * (end - 3), KNOWN, KNOWN]
+        example["states"][:, 0] = np.nan
+        example["states"][:, end - 2 : end] = 0.5
+        example["starts"][:, :end] = np.arange(end)
+    table = to_table(examples)
+    assert [len(states[0]) for states in table["states"].to_pylist()] == columns.tolist()
+    back = from_table(table)
+    assert same(back, examples)
+    for name in ("dimension", "n_known", "roles"):
+        np.testing.assert_array_equal(back[name], examples[name])
+    for a, b, end in zip(back, examples, columns, strict=True):
+        np.testing.assert_array_equal(a["states"][: b["n_points"], :end], b["states"][: b["n_points"], :end])
+        np.testing.assert_array_equal(
+            a["starts"][: b["n_trajectories"], :end], b["starts"][: b["n_trajectories"], :end]
+        )
+
+
+def test_tables_from_before_roles() -> None:
+    examples = drawn(10)
+    assert same(from_table(to_table(examples).drop_columns(["n_known", "roles"])), examples)
 
 
 def test_shards_hold_the_examples_of_the_seed_in_order(folder: Path) -> None:

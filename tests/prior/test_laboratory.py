@@ -150,10 +150,11 @@ def test_the_network_reads_gaps_as_it_does_at_inference(examples: Examples) -> N
         data = Observations(
             example["times"][:n].copy(), example["states"][:n, :d].copy(), bounds.astype(np.int64)
         )
-        points, trajectory = network_points(data, network_preset("default"))
+        points, trajectory, roles = network_points(data, network_preset("default"))
         batch = collate(np.array([example], EXAMPLE))
         np.testing.assert_array_equal(batch.points, points)
         np.testing.assert_array_equal(batch.trajectory, trajectory)
+        np.testing.assert_array_equal(batch.roles, roles)
         assert np.isnan(points[..., 1 : 1 + d]).any()
 
 

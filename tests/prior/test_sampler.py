@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from odefinder.data.corruption import RHO_MAX, SIGMA_MAX
+from odefinder.data.roles import SEEN
 from odefinder.data.units import T_END, T_START
 from odefinder.errors import SettingsError
 from odefinder.expressions.program import CONST, Program, check_system, make_program
@@ -75,7 +76,9 @@ def test_counts_add_up(name: str, request: pytest.FixtureRequest):
 def test_dimensions_are_distributed_as_asked_among_the_accepted(
     name: str, prior: Prior, request: pytest.FixtureRequest
 ):
-    found = request.getfixturevalue(name).counts[ACCEPTED, 1:]
+    examples = request.getfixturevalue(name).examples
+    plain = examples[~examples["roles"].any(axis=1)]
+    found = np.bincount(plain["dimension"], minlength=MAX_DIMENSION + 1)[1:]
     expected = found.sum() * prior.dimension_weights / prior.dimension_weights.sum()
     assert ((found - expected) ** 2 / expected).sum() < 20.5  # chi-square, 5 degrees: p = 1e-3
 
@@ -83,7 +86,8 @@ def test_dimensions_are_distributed_as_asked_among_the_accepted(
 @BOTH
 def test_programs_are_systems_of_the_examples_dimension(name: str, request: pytest.FixtureRequest):
     for example in request.getfixturevalue(name).examples:
-        check_system(program(example), int(example["dimension"]))
+        variables = int(example["dimension"]) + int(example["n_known"])
+        check_system(program(example), int(example["dimension"]), variables)
 
 
 @pytest.mark.parametrize(("name", "vocabulary"), [("paper", FOUR_DIGITS), ("default", COARSE)])
@@ -124,7 +128,9 @@ def test_times_increase_within_each_trajectory(name: str, request: pytest.Fixtur
 @pytest.mark.parametrize("prior", [PAPER, DEFAULT], ids=["paper", "default"])
 def test_the_program_explains_the_data(prior: Prior):
     """Without noise, and integrated accurately, the stored system from `starts` gives the observed states."""
-    accurate = prior._replace(clean_share=1.0, rtol=1e-9, atol=1e-11, max_steps=4000)
+    accurate = prior._replace(
+        clean_share=1.0, rtol=1e-9, atol=1e-11, max_steps=4000, role_weights=PAPER.role_weights
+    )
     close = total = 0
     for example in draw(60, accurate).examples:
         dimension = example["dimension"]
@@ -219,7 +225,8 @@ def test_the_papers_initial_values_are_standard_normal():
 def test_canonical_units(default: Drawn):
     for example in default.examples:
         n, dimension = example["n_points"], example["dimension"]
-        largest = np.nanmax(np.abs(example["states"][:n, :dimension]), axis=0)
+        seen = np.flatnonzero(example["roles"][:dimension] == SEEN)
+        largest = np.nanmax(np.abs(example["states"][:n, seen]), axis=0)
         moves = largest > 0.0  # a variable that is always 0 keeps its units
         assert (largest[moves] == 1.0).all()
         parts = trajectories(example)
@@ -229,7 +236,7 @@ def test_canonical_units(default: Drawn):
 
 def test_several_trajectories(default: Drawn):
     counts = np.bincount(default.examples["n_trajectories"], minlength=5)[1:] / len(default.examples)
-    np.testing.assert_allclose(counts, DEFAULT.trajectory_weights, atol=0.08)  # few points: fewer of them
+    np.testing.assert_allclose(counts, DEFAULT.trajectory_weights, atol=0.1)  # few points: fewer of them
     for example in default.examples:
         lengths = [len(t) for t, _ in trajectories(example)]
         assert sum(lengths) == example["n_points"]

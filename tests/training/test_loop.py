@@ -6,12 +6,16 @@ import signal
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
 
+from odefinder.data.roles import KNOWN, UNSEEN
 from odefinder.errors import CheckpointError, SettingsError
 from odefinder.network import checkpoint
 from odefinder.network.export import export
+from odefinder.network.files import WITH_ROLES
+from odefinder.network.model import ROLE_FEATURES
 from odefinder.training import loop
 from odefinder.training.loop import Run
 from odefinder.training.progress import Report
@@ -254,6 +258,37 @@ def test_a_run_may_begin_with_weights(tmp_path: Path) -> None:
         Run(tmp_path / "second", TINY, resume=True, device="cpu", weights=weights)
     with pytest.raises(CheckpointError, match="there is no file"):
         Run(tmp_path / "third", TINY, resume=False, device="cpu", weights=tmp_path / "none.safetensors")
+
+
+def test_weights_and_runs_from_before_roles(tmp_path: Path) -> None:
+    """Weights begin a new run; a run itself cannot go on, because its optimiser lacks the new features."""
+    run = begin(tmp_path / "old")
+    run.train(steps=1)
+    tensors, head = checkpoint.read(run.path)
+    for part in ("model", "average"):
+        name = f"{part}.embedder.enter.weight"
+        tensors[name] = tensors[name][:, :-ROLE_FEATURES]
+    checkpoint.write(run.path, tensors, head | {"version": WITH_ROLES - 1})
+    with pytest.raises(CheckpointError, match=r"does not know the roles of columns; begin .*--weights"):
+        begin(tmp_path / "old", resume=True)
+    new = Run(tmp_path / "new", TINY, resume=False, device="cpu", weights=run.path)
+    assert not new.network.state_dict()["embedder.enter.weight"][:, -ROLE_FEATURES:].any()
+    new.train(steps=1)
+    begin(tmp_path / "new", resume=True).train(steps=1)
+
+
+def test_a_step_learns_what_roles_mean(tmp_path: Path) -> None:
+    run = begin(tmp_path)
+    with run._stream() as stream:
+        batch = next(stream)
+    roles = np.zeros_like(batch.roles)
+    roles[:, 0], roles[:, 1] = UNSEEN, KNOWN
+    for codes, taught in ((roles * 0, False), (roles, True)):
+        run.network.load_state_dict(small_network().state_dict())
+        run._learn(replace(batch, roles=codes))
+        gradient = run.network.get_parameter("embedder.enter.weight").grad
+        assert gradient is not None
+        assert gradient[:, -ROLE_FEATURES:].any() == taught
 
 
 def test_a_slice_from_shipped_weights_to_the_next_weights(tmp_path: Path) -> None:

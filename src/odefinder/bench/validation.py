@@ -70,8 +70,7 @@ def decode_cases(
         for first in range(0, len(indices), batch):
             chunk = indices[first : first + batch]
             inputs = [network_points(cases[i].data, runtime.settings) for i in chunk]
-            points, trajectory = (np.concatenate(arrays) for arrays in zip(*inputs, strict=True))
-            memory = runtime.encode(points, trajectory)
+            memory = runtime.encode(*map(np.concatenate, zip(*inputs, strict=True)))
             ids, chance = sample(runtime, memory, [cases[i].dimension for i in chunk], how)
             for row, i in enumerate(chunk):
                 result[i] = distinct_proposals(ids[row], chance[row], vocabulary)

@@ -19,11 +19,21 @@ import torch
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 from torch import Tensor
+from torch.nn import functional as F
 
 from odefinder.errors import CheckpointError
 from odefinder.language.tokens import Vocabulary
-from odefinder.network.files import FORMAT, VERSION, check_description, damaged, settings_of, sha256, verify
-from odefinder.network.model import Network
+from odefinder.network.files import (
+    FORMAT,
+    VERSION,
+    WITH_ROLES,
+    check_description,
+    damaged,
+    settings_of,
+    sha256,
+    verify,
+)
+from odefinder.network.model import ROLE_FEATURES, Network
 from odefinder.network.presets import NetworkSettings
 
 SMALLEST_SCALE = 2.0**-24  # for a column of zeros
@@ -79,9 +89,15 @@ def part(tensors: dict[str, Tensor], prefix: str) -> dict[str, Tensor]:
 
 
 def network_of(tensors: dict[str, Tensor], head: dict[str, Any], where: str) -> Network:
-    """The network of a header with these weights."""
+    """The network of a header with these weights.
+
+    Weights from before roles know nothing of them: what they would add to a point is zero.
+    """
     settings = settings_of(head, where)
     network = Network(settings)
+    entrance = "embedder.enter.weight"
+    if settings.embedder == "waves" and head.get("version", 1) < WITH_ROLES and entrance in tensors:
+        tensors = tensors | {entrance: F.pad(tensors[entrance], (0, ROLE_FEATURES))}
     shapes = {name: tensor.shape for name, tensor in network.state_dict().items()}
     given = {name: tensor.shape for name, tensor in tensors.items()}
     if shapes != given:

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from odefinder.data.roles import KNOWN, SEEN, UNSEEN
 from odefinder.data.units import T_END, T_START
 from odefinder.errors import CheckpointError
 from odefinder.language.number_words import PAD, number_ids
@@ -51,11 +52,11 @@ def agreement(
     exact: Runtime, other: Runtime, *, samples: int = 8, length: int = 48, seed: int = 0
 ) -> Agreement:
     """Compare logits along sequences that the first runtime draws, for random curves of every dimension."""
-    points, trajectory = _random_curves(seed, as_tokens=exact.settings.embedder == "tokens")
-    rows = len(points) * samples
+    inputs = _random_curves(seed, as_tokens=exact.settings.embedder == "tokens")
+    rows = len(inputs[0]) * samples
     everything = np.ones((1, len(Vocabulary.preset(exact.settings.vocabulary))), dtype=np.bool_)
     everything[0, PAD] = False
-    memory = exact.encode(points, trajectory)
+    memory = exact.encode(*inputs)
     sequences = exact.begin(memory, samples, everything)
     uniform = 1.0 - np.random.default_rng(seed).random((length, rows))
     tokens = [np.full(rows, BOS, dtype=np.int64)]
@@ -63,14 +64,19 @@ def agreement(
         tokens.append(sequences.draw(tokens[-1], np.zeros(rows, dtype=np.int64), level, 1.0)[0])
     written = np.stack(tokens[:-1], axis=1)
     expected = exact.logits(memory, written)
-    difference = other.logits(other.encode(points, trajectory), written) - expected
+    difference = other.logits(other.encode(*inputs), written) - expected
     return Agreement(
         float(np.abs(difference).max()), float(np.sqrt((difference**2).mean())), float(expected.std())
     )
 
 
-def _random_curves(seed: int, as_tokens: bool, count: int = 100) -> tuple[NDArray[Any], NDArray[np.int8]]:
-    """Sums of three waves in canonical units, halved into two trajectories; one for each dimension."""
+def _random_curves(
+    seed: int, as_tokens: bool, count: int = 100
+) -> tuple[NDArray[Any], NDArray[np.int8], NDArray[np.int8]]:
+    """Sums of three waves in canonical units, halved into two trajectories; one for each dimension.
+
+    From the third dimension on, one column is unseen and one is known.
+    """
     rng = np.random.default_rng(seed)
     points = np.full((MAX_DIMENSION, count, 1 + MAX_DIMENSION), np.nan)
     times = np.linspace(T_START, T_END, count)
@@ -81,9 +87,13 @@ def _random_curves(seed: int, as_tokens: bool, count: int = 100) -> tuple[NDArra
         points[d, :, 1 : 2 + d] = curve / np.abs(curve).max(axis=0)
     trajectory = np.zeros((MAX_DIMENSION, count), dtype=np.int8)
     trajectory[:, count // 2 :] = 1
+    roles = np.full((MAX_DIMENSION, MAX_DIMENSION), SEEN, dtype=np.int8)
+    for d in range(2, MAX_DIMENSION):
+        roles[d, d - 1 : d + 1] = UNSEEN, KNOWN
+    points[..., 1:][np.broadcast_to((roles == UNSEEN)[:, None], points[..., 1:].shape)] = np.nan
     if as_tokens:
-        return number_ids(points, allow_missing=True), trajectory
-    return points.astype(np.float32), trajectory
+        return number_ids(points, allow_missing=True), trajectory, roles
+    return points.astype(np.float32), trajectory, roles
 
 
 def export(source: Path, out: Path, tolerance: float = TOLERANCE) -> Agreement:

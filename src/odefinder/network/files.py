@@ -21,7 +21,9 @@ from odefinder.language.tokens import Vocabulary
 from odefinder.network.presets import NetworkSettings
 
 FORMAT = "odefinder-network"
-VERSION = 2  # 1: matrices as rows of int8 with half-precision scales, no graphs
+VERSION = 3
+WITH_GRAPHS = 2  # since this version; before, matrices were rows of int8 with half-precision scales
+WITH_ROLES = 3  # since this version the network is told what each column is
 WEIGHTS = Path(__file__).parent / "weights"
 MANIFEST = "manifest.json"
 TYPES = {"F32": np.float32, "F16": np.float16, "I8": np.int8, "U8": np.uint8}
@@ -43,7 +45,7 @@ def read_weights(path: Path) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
     except (ValueError, KeyError, TypeError, AttributeError, OverflowError) as error:
         raise damaged(path, error) from error
     check_description(head, path)
-    if head.get("kind") != "weights" or head.get("version", 1) < VERSION:
+    if head.get("kind") != "weights" or head.get("version", 1) < WITH_GRAPHS:
         raise CheckpointError(
             f"{path} is a checkpoint or an older file, which needs torch: use the runtime 'torch', or "
             f"convert it once with python -m odefinder.network.export {path}"

@@ -3,7 +3,8 @@
 Shapes: B trajectories, S samples of each, N = B * S sequences, T tokens written at once, K blocks of C tokens
 in the cache, P points, W width, H heads, V vocabulary.
 
-    encoder   points, trajectory -> key.i (B, H, W / H, P) and value.i (B, H, P, W / H) of every decoder layer
+    encoder   points, trajectory (B, P), roles (B, MAX_DIMENSION), which the paper's embedder does not read
+              -> key.i (B, H, W / H, P) and value.i (B, H, P, W / H) of every decoder layer
     decoder   tokens (N, T), positions (T,), mask (T, K * C + T), key.i, value.i, and the cache past_key.i,
               past_value.i (K, N, H, C, W / H) -> logits (N, T, V), new_key.i, new_value.i (N, H, T, W / H)
 
@@ -24,7 +25,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 from onnx import GraphProto, ModelProto, TensorProto, helper, numpy_helper
 
+from odefinder.data.roles import KNOWN, UNSEEN
 from odefinder.data.units import T_END, T_START
+from odefinder.limits.sizes import MAX_DIMENSION
 from odefinder.network.presets import NetworkSettings
 
 OPSET = 17  # of ONNX 1.12, which every onnxruntime since 1.12 reads
@@ -38,6 +41,7 @@ TYPES = {
     "int64": TensorProto.INT64,
 }
 Weights = Mapping[str, tuple[str, tuple[int, ...]]]  # type and shape of each tensor of the weights file
+Inputs = dict[str, tuple[str, list[Any]]]  # type and shape of each input of a graph
 
 
 class Builder:
@@ -141,7 +145,7 @@ class Builder:
             "Concat", first, self.constant([self.settings.heads, self.head_width], np.int64), axis=0
         )
 
-    def model(self, inputs: dict[str, tuple[str, list[Any]]], outputs: list[str]) -> ModelProto:
+    def model(self, inputs: Inputs, outputs: list[str]) -> ModelProto:
         """The finished graph."""
         graph: GraphProto = helper.make_graph(
             self.nodes,
@@ -154,15 +158,16 @@ class Builder:
         return helper.make_model(graph, opset_imports=opsets, ir_version=IR_VERSION)
 
 
-def _points(graph: Builder) -> tuple[str, tuple[str, list[Any]]]:
-    """Embedded points (B, P, W), and the type and shape of the input `points`."""
+def _points(graph: Builder) -> tuple[str, Inputs]:
+    """Embedded points (B, P, W), and the inputs that they come from."""
+    row = graph.constant([0, 0, -1], np.int64)
     if graph.settings.embedder == "tokens":
         ids = graph.add("Cast", "points", to=TensorProto.INT64)
-        tokens = graph.add("Gather", graph.weight("embedder.tokens.weight"), ids)
-        features, read = tokens, ("int16", ["B", "P", "numbers", 3])
+        rows = graph.add("Reshape", graph.add("Gather", graph.weight("embedder.tokens.weight"), ids), row)
+        read: Inputs = {"points": ("int16", ["B", "P", "numbers", 3])}
     else:
-        features, read = _waves(graph), ("float32", ["B", "P", "numbers"])
-    rows = graph.add("Reshape", features, graph.constant([0, 0, -1], np.int64))
+        rows = graph.add("Concat", graph.add("Reshape", _waves(graph), row), _role_flags(graph), axis=-1)
+        read = {"points": ("float32", ["B", "P", "numbers"]), "roles": ("int64", ["B", MAX_DIMENSION])}
     (hidden,) = graph.linear(rows, "embedder.enter.weight")
     (out,) = graph.linear(graph.add("Mul", hidden, graph.add("Sigmoid", hidden)), "embedder.leave.weight")
     return out, read
@@ -186,6 +191,15 @@ def _waves(graph: Builder) -> str:
     logarithm = graph.add("Div", logarithm, number(math.asinh(1e3)))
     waves = graph.add("Sin", angle), graph.add("Cos", angle)
     return graph.add("Concat", x, logarithm, present, *waves, axis=-1)
+
+
+def _role_flags(graph: Builder) -> str:
+    """The flags of `WaveEmbedder`, the same for every point: (B, P, 2 * MAX_DIMENSION)."""
+    flags = [graph.add("Equal", "roles", graph.constant(code, np.int64)) for code in (UNSEEN, KNOWN)]
+    one = graph.add("Cast", graph.add("Concat", *flags, axis=-1), to=TensorProto.FLOAT)
+    one = graph.add("Unsqueeze", one, graph.constant([1], np.int64))
+    columns = graph.constant([2 * MAX_DIMENSION], np.int64)
+    return graph.add("Expand", one, graph.add("Concat", graph.add("Shape", "trajectory"), columns, axis=0))
 
 
 def encoder_graph(settings: NetworkSettings, weights: Weights) -> ModelProto:
@@ -215,7 +229,7 @@ def encoder_graph(settings: NetworkSettings, weights: Weights) -> ModelProto:
         key, value = graph.linear(memory, name + ".key.weight", name + ".value.weight")
         keys = graph.columns(graph.keys(key, shape), f"key.{i}")
         outputs += [keys, graph.heads(value, shape, f"value.{i}")]
-    return graph.model({"points": read, "trajectory": ("int64", ["B", "P"])}, outputs)
+    return graph.model(read | {"trajectory": ("int64", ["B", "P"])}, outputs)
 
 
 def _attended(graph: Builder, query: str, keys: str, values: str, past_keys: str, past_values: str) -> str:
@@ -251,7 +265,7 @@ def decoder_graph(settings: NetworkSettings, weights: Weights) -> ModelProto:
     tokens = graph.add("Gather", graph.weight("tokens.weight"), "tokens")
     x = graph.add("Add", tokens, graph.add("Gather", graph.weight("positions.weight"), "positions"))
     x = graph.add("Reshape", x, graph.constant([-1, settings.width], np.int64))
-    inputs: dict[str, tuple[str, list[Any]]] = {
+    inputs: Inputs = {
         "tokens": ("int64", ["N", "T"]),
         "positions": ("int64", ["T"]),
         "mask": ("float32", ["T", "K * C + T"]),

@@ -3,8 +3,9 @@
 Shapes: B batch, P points, L target length, D = MAX_DIMENSION, H heads, W width, V vocabulary.
 
 The encoder has no positions: a point carries its time, and an index of its trajectory tells several
-trajectories of the same system apart.  Differences from the paper, each of which trains faster:
-RMS norm before each block, normalised queries and keys, output projections that start at zero.
+trajectories of the same system apart.  The role of each column (`data/roles.py`) says whether it is a state
+that is seen, a state that is never seen, or a known input.  Differences from the paper, each of which trains
+faster: RMS norm before each block, normalised queries and keys, output projections that start at zero.
 """
 
 from __future__ import annotations
@@ -16,12 +17,14 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from odefinder.data.roles import KNOWN, UNSEEN
 from odefinder.data.units import T_END, T_START
 from odefinder.language.number_words import INPUT_SIZE, PAD
 from odefinder.language.tokens import BOS, Vocabulary
 from odefinder.limits.sizes import MAX_DIMENSION, MAX_TRAJECTORIES
 from odefinder.network.presets import NetworkSettings
 
+ROLE_FEATURES = 2 * MAX_DIMENSION  # of every point: two flags a column
 Cache = list[tuple[Tensor, Tensor]]  # keys and values (B, H, L, W / H) of each layer
 
 
@@ -140,7 +143,10 @@ class DecoderLayer(nn.Module):
 
 
 class WaveEmbedder(nn.Module):
-    """Points as real numbers: each as itself, its signed logarithm, and waves of rising frequency."""
+    """Points as real numbers: each as itself, its signed logarithm, and waves of rising frequency.
+
+    Two flags a column, the last features, say which are unseen and which are known.
+    """
 
     frequency: Tensor  # (waves,)
 
@@ -148,11 +154,11 @@ class WaveEmbedder(nn.Module):
         super().__init__()
         self.register_buffer("frequency", math.pi * 2.0 ** torch.arange(settings.waves), persistent=False)
         features = (1 + MAX_DIMENSION) * (3 + 2 * settings.waves)
-        self.enter = Linear(features, 2 * settings.width)
+        self.enter = Linear(features + ROLE_FEATURES, 2 * settings.width)
         self.leave = Linear(2 * settings.width, settings.width)
 
-    def forward(self, points: Tensor) -> Tensor:
-        """points (B, P, 1 + D): time and states, NaN where there is none -> (B, P, W)."""
+    def forward(self, points: Tensor, roles: Tensor) -> Tensor:
+        """points (B, P, 1 + D): time and variables, NaN where there is none; roles (B, D) -> (B, P, W)."""
         time = (points[..., :1] - T_START) * (2.0 / (T_END - T_START)) - 1.0
         x = torch.cat((time, points[..., 1:]), -1)
         present = torch.isfinite(x)
@@ -162,13 +168,16 @@ class WaveEmbedder(nn.Module):
         features = torch.cat(
             (x[..., None], signed_log[..., None], present[..., None].to(x), angle.sin(), angle.cos()), -1
         )
-        hidden = F.silu(self.enter(features.flatten(2).to(self.enter.weight.dtype)))
+        flags = torch.cat((roles == UNSEEN, roles == KNOWN), -1).to(x)
+        flags = flags[:, None].expand(-1, x.shape[1], -1)
+        features = torch.cat((features.flatten(2), flags), -1)
+        hidden = F.silu(self.enter(features.to(self.enter.weight.dtype)))
         out: Tensor = self.leave(hidden)
         return out
 
 
 class TokenEmbedder(nn.Module):
-    """Points as the paper's three tokens per number, reduced by a two-layer network."""
+    """Points as the paper's three tokens per number, reduced by a two-layer network; it knows no roles."""
 
     def __init__(self, settings: NetworkSettings):
         super().__init__()
@@ -177,7 +186,7 @@ class TokenEmbedder(nn.Module):
         self.enter = Linear(inputs, inputs)
         self.leave = Linear(inputs, settings.width)
 
-    def forward(self, ids: Tensor) -> Tensor:
+    def forward(self, ids: Tensor, roles: Tensor) -> Tensor:
         """ids (B, P, 1 + D, 3) -> (B, P, W)."""
         out: Tensor = self.leave(F.silu(self.enter(self.tokens(ids.int()).flatten(2))))
         return out
@@ -211,17 +220,17 @@ class Network(nn.Module):
         """The layers of the decoder, first to last."""
         return cast(list[DecoderLayer], list(self.decoder))
 
-    def encode(self, points: Tensor, trajectory: Tensor) -> Tensor:
-        """points as the embedder reads them, trajectory (B, P) -> memory (B, P, W)."""
-        x = self.embedder(points)
+    def encode(self, points: Tensor, trajectory: Tensor, roles: Tensor) -> Tensor:
+        """points as the embedder reads them, trajectory (B, P), roles (B, D) -> memory (B, P, W)."""
+        x = self.embedder(points, roles)
         x = x + rows_of(self.trajectory, trajectory).to(x.dtype)
         for layer in self.encoder_layers:
             x = layer(x)
         return norm(x)
 
-    def forward(self, points: Tensor, trajectory: Tensor, inputs: Tensor) -> Tensor:
+    def forward(self, points: Tensor, trajectory: Tensor, roles: Tensor, inputs: Tensor) -> Tensor:
         """Logits (B, L, V) for the tokens that follow each of the inputs (B, L), the first being BOS."""
-        return self.logits(self.encode(points, trajectory), inputs)
+        return self.logits(self.encode(points, trajectory, roles), inputs)
 
     def logits(self, memory: Tensor, inputs: Tensor) -> Tensor:
         """The same from the memory (B, P, W)."""
@@ -232,9 +241,9 @@ class Network(nn.Module):
         logits: Tensor = self.head(norm(x))
         return logits
 
-    def loss(self, points: Tensor, trajectory: Tensor, targets: Tensor) -> Tensor:
+    def loss(self, points: Tensor, trajectory: Tensor, roles: Tensor, targets: Tensor) -> Tensor:
         """Mean cross-entropy of the target tokens (B, L), padded with PAD."""
-        logits = self(points, trajectory, shifted(targets))
+        logits = self(points, trajectory, roles, shifted(targets))
         return F.cross_entropy(logits.float().flatten(0, 1), targets.flatten().long(), ignore_index=PAD)
 
     # -------------------------------------------------------------- decoding, one token at a time

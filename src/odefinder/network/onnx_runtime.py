@@ -65,9 +65,14 @@ class OnnxRuntime:
             for name in ("encoder", "decoder")
         )
         self.memory_names = [output.name for output in self.encoder.session.get_outputs()]
+        self.input_names = {entry.name for entry in self.encoder.session.get_inputs()}
 
-    def encode(self, points: NDArray[Any], trajectory: NDArray[np.integer]) -> Memory:
+    def encode(
+        self, points: NDArray[Any], trajectory: NDArray[np.integer], roles: NDArray[np.integer]
+    ) -> Memory:
         inputs = {"points": points, "trajectory": trajectory.astype(np.int64)}
+        if "roles" in self.input_names:
+            inputs["roles"] = roles.astype(np.int64)
         return dict(zip(self.memory_names, self.encoder.session.run(self.memory_names, inputs), strict=True))
 
     def begin(self, memory: Memory, samples: int, masks: NDArray[np.bool_]) -> OnnxSequences:

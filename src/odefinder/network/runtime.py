@@ -3,7 +3,8 @@
 `onnx` (the core install) decodes with 8-bit integers on a processor; `torch` (the extra `train`) in full
 precision, also on a GPU, where it decodes many trajectories at once.
 
-Shapes: B trajectories, S samples of each, N sequences (B * S at first), P points, L tokens, V vocabulary.
+Shapes: B trajectories, S samples of each, N sequences (B * S at first), P points, D = MAX_DIMENSION columns,
+L tokens, V vocabulary.
 """
 
 from __future__ import annotations
@@ -38,8 +39,13 @@ class Runtime(Protocol):
     settings: NetworkSettings
     together: int  # trajectories that are best decoded at once
 
-    def encode(self, points: NDArray[Any], trajectory: NDArray[np.integer]) -> Any:
-        """The memory of points as the network reads them (B, P, ...) with trajectory indices (B, P)."""
+    def encode(
+        self, points: NDArray[Any], trajectory: NDArray[np.integer], roles: NDArray[np.integer]
+    ) -> Any:
+        """The memory of points as the network reads them (B, P, ...) with trajectory indices (B, P).
+
+        roles (B, D): what each column is; a network from before roles is not told.
+        """
 
     def begin(self, memory: Any, samples: int, masks: NDArray[np.bool_]) -> Sequences:
         """Empty sequences, `samples` per trajectory; masks (rows, V) of tokens that may come next."""

@@ -34,8 +34,10 @@ class TorchRuntime:
         return torch.from_numpy(array).to(self.device)
 
     @torch.inference_mode()
-    def encode(self, points: NDArray[Any], trajectory: NDArray[np.integer]) -> Tensor:
-        return self.network.encode(self._tensor(points), self._tensor(trajectory))
+    def encode(
+        self, points: NDArray[Any], trajectory: NDArray[np.integer], roles: NDArray[np.integer]
+    ) -> Tensor:
+        return self.network.encode(self._tensor(points), self._tensor(trajectory), self._tensor(roles))
 
     def begin(self, memory: Tensor, samples: int, masks: NDArray[np.bool_]) -> TorchSequences:
         return TorchSequences(self.network, memory, samples, self._tensor(masks))

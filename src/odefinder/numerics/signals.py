@@ -12,6 +12,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from odefinder.compiling.jit import compiled
+
 Floats = NDArray[np.float64]
 
 
@@ -25,6 +27,20 @@ class Signals(NamedTuple):
 
 
 NO_SIGNALS = Signals(np.empty(0), np.empty((0, 0)), np.empty((0, 0)), np.empty((0, 0)))
+
+
+@compiled
+def signal_at(signals: Signals, number: int, time: float) -> float:
+    """The value of one signal; at a jump the one after it."""
+    knots = signals.knots
+    k = np.searchsorted(knots, time, side="right")  # the first knot after that time
+    if k == 0:
+        return float(signals.before[0, number])
+    value = float(signals.after[k - 1, number])
+    if k == len(knots):
+        return value
+    share = (time - knots[k - 1]) / (knots[k] - knots[k - 1])
+    return value + share * (float(signals.before[k, number]) - value)
 
 
 def linear(knots: ArrayLike, values: ArrayLike) -> Signals:

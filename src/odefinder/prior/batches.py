@@ -13,13 +13,14 @@ import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from types import TracebackType
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from odefinder.data.roles import UNSEEN
 from odefinder.errors import SettingsError
 from odefinder.language.number_words import PAD, number_ids
 from odefinder.language.points import network_input
@@ -36,11 +37,12 @@ CHUNK = 256  # examples that one thread draws at once; all of them have equally 
 class Batch:
     """What a training step reads: B examples of P points, targets of at most L tokens."""
 
-    points: NDArray[np.float32]  # (B, P, 1 + MAX_DIMENSION): time and variables, NaN where vacant
+    points: NDArray[np.float32]  # (B, P, 1 + MAX_DIMENSION): time and variables, NaN: vacant or not seen
     trajectory: NDArray[np.int8]  # (B, P): which trajectory a point belongs to, from 0
+    roles: NDArray[np.int8]  # (B, MAX_DIMENSION): SEEN, UNSEEN or KNOWN, by column
     targets: NDArray[np.int16]  # (B, L): target ids, EOS included, padded with PAD
     target_lengths: NDArray[np.int16]  # (B,)
-    dimension: NDArray[np.int8]  # (B,)
+    dimension: NDArray[np.int8]  # (B,): states, each with an equation
     index: NDArray[np.int64]  # (B,): the examples' numbers
 
     def __len__(self) -> int:
@@ -59,7 +61,7 @@ class Batch:
         targets = np.full((len(self), length), PAD, np.int16)
         n = min(length, self.targets.shape[1])
         targets[:, :n] = self.targets[:, :n]
-        return Batch(self.points, self.trajectory, targets, self.target_lengths, self.dimension, self.index)
+        return replace(self, targets=targets)
 
 
 def collate(examples: Examples) -> Batch:
@@ -68,12 +70,15 @@ def collate(examples: Examples) -> Batch:
     if len(counts) != 1:
         raise SettingsError(f"the examples of a batch need one number of points, got {counts.tolist()}")
     n, longest = int(counts[0]), int(examples["n_tokens"].max())
-    vacant = np.arange(MAX_DIMENSION) >= examples["dimension"][:, None, None]  # (B, 1, D)
-    points = network_input(examples["times"][:, :n], np.where(vacant, np.nan, examples["states"][:, :n]))
+    roles, columns = examples["roles"].copy(), examples["dimension"] + examples["n_known"]
+    empty = (np.arange(MAX_DIMENSION) >= columns[:, None]) | (roles == UNSEEN)  # (B, D)
+    states = np.where(empty[:, None], np.nan, examples["states"][:, :n])
+    points = network_input(examples["times"][:, :n], states)
     written = np.arange(longest) < examples["n_tokens"][:, None]
     return Batch(
         points,
         np.ascontiguousarray(examples["trajectory"][:, :n]),
+        roles,
         np.where(written, examples["tokens"][:, :longest], np.int16(PAD)),
         examples["n_tokens"].copy(),
         examples["dimension"].copy(),

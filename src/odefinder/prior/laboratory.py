@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from odefinder.compiling.jit import compiled
+from odefinder.data.roles import SEEN
 from odefinder.limits.sizes import MAX_DIMENSION
 from odefinder.numerics.randomness import Stream, chance, integer, log_uniform, normal, pick, uniform
 from odefinder.prior.examples import Example
@@ -137,7 +138,9 @@ def _leave_gaps(s: Stream, how: Measurement, trajectory: NDArray[np.int8], x: Fl
 @compiled
 def measure(s: Stream, how: Measurement, example: Example) -> None:
     """Corrupt everything that is observed in an example, in place, and note what was done."""
-    n, dimension = example.n_points, example.dimension
+    n, dimension = example.n_points, 0
+    while dimension < example.dimension and example.roles[dimension] == SEEN:  # the observed ones come first
+        dimension += 1
     x = example.states[:n, :dimension]
     most = 0.0
     for j in range(dimension):

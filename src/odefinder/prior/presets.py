@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from odefinder.errors import SettingsError
 from odefinder.prior import trees
+from odefinder.prior.casting import KIND_NAMES
 from odefinder.prior.families import FAMILY_NAMES
 from odefinder.prior.laboratory import Laboratory
 from odefinder.prior.trees import TreeSettings
@@ -23,6 +24,8 @@ class Prior(NamedTuple):
     trajectory_weights: NDArray[np.float64]  # (4,) for one to four trajectories
     ties: float  # systems of the families in which some constants are made equal, or 1
     siblings: int  # examples of each system, from other starts and under other conditions
+    role_weights: NDArray[np.float64]  # (kinds,): who sees what, and what drives it (`casting.KINDS`)
+    order_families: NDArray[np.float64]  # (families,): of second-order systems; others are made into such
     # integration
     points_min: int
     points_max: int
@@ -56,6 +59,13 @@ def _family_weights(**by_name: float) -> NDArray[np.float64]:
     return np.array([by_name.get(name, 0.0) for name in FAMILY_NAMES])
 
 
+def _role_weights(**by_name: float) -> NDArray[np.float64]:
+    return np.array([by_name.get(name.replace(" ", "_"), 0.0) for name in KIND_NAMES])
+
+
+ALL_PLAIN = _role_weights(plain=1.0)
+SECOND_ORDER = _family_weights(mechanics=1.6, lagrangian=1.0, plane=0.7, circuits=0.3)
+
 LABORATORY = Laboratory(
     noise_weights=np.array([0.28, 0.47, 0.2, 0.05]),  # multiplicative, additive, both, none
     own_levels=0.3,
@@ -73,6 +83,8 @@ PAPER = Prior(
     trajectory_weights=np.array([1.0, 0.0, 0.0, 0.0]),
     ties=0.0,
     siblings=1,
+    role_weights=ALL_PLAIN,
+    order_families=SECOND_ORDER,
     points_min=50,
     points_max=200,
     varied_starts=False,
@@ -109,6 +121,8 @@ PLAIN = Prior(
     trajectory_weights=np.array([0.7, 0.15, 0.05, 0.1]),
     ties=0.0,
     siblings=4,
+    role_weights=ALL_PLAIN,
+    order_families=SECOND_ORDER,
     points_min=50,
     points_max=200,
     varied_starts=True,
@@ -142,6 +156,10 @@ DEFAULT = PLAIN._replace(
         circuits=0.7, control=0.7, gates=0.7,
     ),
     ties=0.25,
+    role_weights=_role_weights(
+        plain=0.54, order=0.13, hidden=0.08, input=0.1, order_and_input=0.06, hidden_and_input=0.015,
+        condition=0.04, order_and_condition=0.01, time=0.02, order_and_time=0.005,
+    ),
     points_min=8,
     drop_monotone=0.94,
     drop_quiet=0.72,

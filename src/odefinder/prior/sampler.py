@@ -23,6 +23,21 @@ from odefinder.limits.sizes import MAX_DIMENSION, MAX_POINTS, MAX_TOKENS, MAX_TR
 from odefinder.numerics.randomness import Stream, chance, integer, log_uniform, pick, seed_stream, uniform
 from odefinder.numerics.solver import Workspace, workspace
 from odefinder.prior.assembly import assemble, clear, make_assembly, tie
+from odefinder.prior.casting import (
+    CONDITION,
+    KIND,
+    ORDER,
+    SIGNALS,
+    STATES,
+    Cast,
+    cast_system,
+    draw_kind,
+    draw_sizes,
+    draw_ways,
+    no_cast,
+    plain_cast,
+)
+from odefinder.prior.driving import stretched
 from odefinder.prior.examples import ACCEPTED, NO_TARGET, Example, Examples
 from odefinder.prior.families import TREES, draw_family
 from odefinder.prior.laboratory import Measurement, draw_measurement, measure, perfect
@@ -30,6 +45,7 @@ from odefinder.prior.observing import (
     Request,
     System,
     draw_trajectory,
+    hide,
     observe,
     points_before_dropping,
     rescale,
@@ -49,6 +65,8 @@ MAX_TRIES = 20_000  # systems drawn for one example before giving up
 SIBLING_PATIENCE = 12  # tries for another example of an accepted system
 LEAST_POINTS = 4  # of every trajectory
 FEW_POINTS = 40  # at most, where points are few
+ANY_KIND = -1
+OF_SECOND_ORDER = 0.65  # second-order examples of families that are so by nature
 
 
 class Scratch(NamedTuple):
@@ -59,6 +77,8 @@ class Scratch(NamedTuple):
     work: Workspace
     pools: Records
     assemblies: Records
+    ops: Ops  # (MAX_RAW,): a system before it is cast
+    values: Values
 
 
 # Fields of `Found.facts`; the group is the number of the examples that share a system, -1 for none.
@@ -72,6 +92,7 @@ class Found(NamedTuple):
     values: Values
     facts: Ints  # (4,): by GROUP, LENGTH, DIMENSION and FAMILY
     span: Floats  # first and last time
+    cast: Cast
 
 
 @compiled
@@ -97,6 +118,33 @@ def draw_system(
     return n
 
 
+@compiled
+def draw_family_number(s: Stream, prior: Prior, kind: int) -> int:
+    """The family of an example of this kind."""
+    if kind & ORDER and chance(s, OF_SECOND_ORDER):
+        return pick(s, prior.order_families)
+    return pick(s, prior.family_weights)
+
+
+@compiled
+def draw_cast_system(s: Stream, prior: Prior, family: int, scratch: Scratch, found: Found) -> int:
+    """Write a random system with roles to `found`, of the sizes there; its length, or -1 if it has none."""
+    ways = np.empty(MAX_DIMENSION, np.int64)
+    own = draw_ways(s, found.cast, ways)
+    variables = found.cast.facts[STATES] + own
+    n = draw_system(s, prior, family, variables, scratch.assemblies, scratch.ops, scratch.values)
+    if n < 0:
+        return -1
+    return cast_system(s, found.cast, ways, own, scratch.ops, scratch.values, n, found.ops, found.values)
+
+
+@compiled
+def assign(cast: Cast, example: Example) -> None:
+    """Write the roles into an example."""
+    example.dimension, example.n_known = cast.facts[STATES], cast.facts[SIGNALS]
+    example.roles[:] = cast.roles
+
+
 class Conditions(NamedTuple):
     """How an example is observed, apart from what it says about that itself."""
 
@@ -105,10 +153,12 @@ class Conditions(NamedTuple):
 
 
 @compiled
-def draw_conditions(s: Stream, request: Request, example: Example) -> Conditions:
+def draw_conditions(s: Stream, request: Request, kind: int, example: Example) -> Conditions:
     """Noise, dropped points and number of trajectories of an example."""
     prior = request.prior
     example.n_trajectories = 1 + pick(s, prior.trajectory_weights)
+    if kind & CONDITION:  # one trajectory says nothing about a condition
+        example.n_trajectories = integer(s, 2, MAX_TRAJECTORIES)
     example.sigma = 0.0 if chance(s, prior.clean_share) else SIGMA_MAX * uniform(s)
     example.rho = 0.0 if chance(s, prior.dense_share) else RHO_MAX * uniform(s)
     total = request.points
@@ -146,47 +196,58 @@ def observe_system(
         kept = share if given else share - int(rho * share)
         t, x = scratch.times[:n_dense], scratch.dense[: n_dense * dimension].reshape(n_dense, dimension)
         t[:] = np.linspace(span[0], span[1], n_dense)
-        reason = draw_trajectory(s, prior, system, t, k == 0, scratch.work, x)
+        reason, signals = draw_trajectory(s, prior, system, t, k == 0, scratch.work, x)
         if reason != ACCEPTED:
             return reason
         span[1] = t[n_dense - 1]
-        observe(s, prior, t, x, kept, k, example)
+        if len(signals.knots) > 0:
+            signals = stretched(signals, system.cast, span[0], span[1])
+        observe(s, prior, t, x, signals, kept, k, example)
     if prior.in_laboratory:
         measure(s, conditions.measurement, example)
-    factors = np.empty(dimension)
-    rate = rescale(example, dimension, factors) if prior.canonical_units else 1.0
+    factors = np.empty(dimension + example.n_known)
+    rate = rescale(example, system, factors) if prior.canonical_units else 1.0
     fits = write_target(request, system, factors, rate, scratch.pools, example)
+    hide(example)
     return ACCEPTED if fits else NO_TARGET
 
 
 @compiled
 def draw_new(
-    request: Request, index: int, dimension: int, scratch: Scratch, found: Found, example: Example,
-    counts: Ints,
+    request: Request, index: int, dimension: int, kind: int, scratch: Scratch, found: Found,
+    example: Example, counts: Ints,
 ) -> bool:  # fmt: skip
     """An example of a system of its own, which is kept in `found`; False after very many tries.
 
-    dimension: as the prior draws it for 0.
+    dimension, kind: as the prior draws them for 0 and ANY_KIND.
     """
     prior = request.prior
     s = np.empty(4, np.uint64)
     seed_stream(s, request.seed, index)
     example.index = index
     drawn = 1 + pick(s, prior.dimension_weights)
+    kind = draw_kind(s, prior.role_weights) if kind == ANY_KIND else kind
     dimension = dimension if dimension > 0 else drawn
-    example.dimension = dimension
-    family = pick(s, prior.family_weights)
-    conditions = draw_conditions(s, request, example)
+    plain_cast(dimension, found.cast)
+    if kind != 0:
+        draw_sizes(s, kind, found.cast)
+        dimension = found.cast.facts[STATES]
+    family = draw_family_number(s, prior, kind)
+    conditions = draw_conditions(s, request, kind, example)
     for tries in range(1, MAX_TRIES + 1):
         if tries % FAMILY_PATIENCE == 0:
-            family = pick(s, prior.family_weights)
-        n = draw_system(s, prior, family, dimension, scratch.assemblies, found.ops, found.values)
+            family = draw_family_number(s, prior, kind)
+        if kind == 0:
+            n = draw_system(s, prior, family, dimension, scratch.assemblies, found.ops, found.values)
+        else:
+            n = draw_cast_system(s, prior, family, scratch, found)
         found.span[0], found.span[1] = T_START, T_END
         if prior.varied_starts:
             found.span[0], found.span[1] = 0.0, 10.0 if chance(s, 0.4) else log_uniform(s, 1.0, 40.0)
         reason = NO_TARGET
         if n > 0:
-            system = System(found.ops, found.values, n, family)
+            system = System(found.ops, found.values, n, family, found.cast)
+            assign(found.cast, example)
             reason = observe_system(s, request, system, conditions, found.span, scratch, example)
         counts[reason, dimension] += 1
         if reason == ACCEPTED:
@@ -207,10 +268,10 @@ def draw_sibling(
     seed_stream(s, request.seed, index)
     dimension, family = found.facts[DIMENSION], found.facts[FAMILY]
     example.index = index
-    example.dimension = dimension
     example.family = family
-    conditions = draw_conditions(s, request, example)
-    system = System(found.ops, found.values, found.facts[LENGTH], family)
+    assign(found.cast, example)
+    conditions = draw_conditions(s, request, found.cast.facts[KIND], example)
+    system = System(found.ops, found.values, found.facts[LENGTH], family, found.cast)
     span = np.empty(2)
     for tries in range(1, SIBLING_PATIENCE + 1):
         span[0] = found.span[0]
@@ -241,26 +302,28 @@ def draw_example(
     """Example number `index` of a seed; False if nothing was accepted after very many tries.
 
     The first of every `prior.siblings` examples has a new system (in `found`), the others observe it again;
-    where that fails, they have one of their own with as many variables.
+    where that fails, they have one of their own with as many variables, or with the same roles.
     """
     siblings = request.prior.siblings
     first = index - index % siblings
     if index == first:
-        return draw_new(request, index, 0, scratch, found, example, counts)
+        return draw_new(request, index, 0, ANY_KIND, scratch, found, example, counts)
     if found.facts[GROUP] != index // siblings:
-        if not draw_new(request, first, 0, scratch, found, example, np.zeros_like(counts)):
+        if not draw_new(request, first, 0, ANY_KIND, scratch, found, example, np.zeros_like(counts)):
             return False
         _wipe(example)  # nothing of the first example may stay
     if draw_sibling(request, index, scratch, found, example, counts):
         return True
-    drawn = draw_new(request, index, found.facts[DIMENSION], scratch, other, example, counts)
+    dimension, kind = found.facts[DIMENSION], found.cast.facts[KIND]
+    drawn = draw_new(request, index, dimension, kind, scratch, other, example, counts)
     example.tries += SIBLING_PATIENCE
     return drawn
 
 
 @compiled
 def _nothing_found() -> Found:
-    return Found(np.empty(MAX_RAW, np.int8), np.empty(MAX_RAW), np.full(4, -1, np.int64), np.empty(2))
+    facts = np.full(4, -1, np.int64)
+    return Found(np.empty(MAX_RAW, np.int8), np.empty(MAX_RAW), facts, np.empty(2), no_cast())
 
 
 @compiled
@@ -273,6 +336,8 @@ def _fill(
         workspace(MAX_RAW, MAX_DIMENSION),
         pools,
         assemblies,
+        np.empty(MAX_RAW, np.int8),
+        np.empty(MAX_RAW),
     )
     found, other = _nothing_found(), _nothing_found()
     for i in range(len(examples)):

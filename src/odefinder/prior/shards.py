@@ -1,15 +1,18 @@
 """Examples on disk: one Parquet file with a row an example, every list trimmed to its real length.
 
-    index, dimension, n_trajectories, tries         numbers
+    index, dimension, n_known, n_trajectories, tries
+                                                    numbers
     sigma, additive, step, outliers, missing, rho   how it was measured (see `examples.py`)
     family                                          text
     times, trajectory     (points,)                 time of each observed point, number of its trajectory
-    states                (points, dimension)       list of points, each a list of its variables; NaN: missing
-    starts                (trajectories, dimension) clean states at each trajectory's first observed time
+    roles                 (columns,)                what each column is (see `data/roles.py`); first come the
+                                                    `dimension` states, then the `n_known` known variables
+    states                (points, columns)         list of points, each a list of its variables; NaN: missing
+    starts                (trajectories, columns)   clean states at each trajectory's first observed time
     ops, values           (nodes,)                  the system as a prefix program (see `program.py`)
     tokens                (length,)                 the same as target ids of the manifest's vocabulary
 
-In pandas `np.stack(row["states"])` is the array (points, dimension); in polars
+In pandas `np.stack(row["states"])` is the array (points, columns); in polars
 `frame.explode("times", "states", "trajectory")` has one row per point.  What was drawn for the examples
 of a shard, and their statistics, are in the file's own metadata.
 """
@@ -36,7 +39,7 @@ if TYPE_CHECKING:
     import pyarrow
 
 _MEASURED = ("sigma", "additive", "step", "outliers", "missing", "rho")
-_NUMBERS = ("index", "dimension", "n_trajectories", "tries", *_MEASURED)
+_NUMBERS = ("index", "dimension", "n_known", "n_trajectories", "tries", *_MEASURED)
 # List columns: the field, the field with its length, and the longest there can be.
 _LISTS = (
     ("times", "n_points", MAX_POINTS),
@@ -74,8 +77,14 @@ def _inside(lengths: NDArray[np.integer], longest: int) -> NDArray[np.bool_]:
 def _inside_both(examples: Examples, length: str, longest: int) -> NDArray[np.bool_]:
     """(examples, longest, MAX_DIMENSION): which entries of a field with one row per point are real."""
     rows = _inside(examples[length], longest)[:, :, None]
-    inside: NDArray[np.bool_] = rows & _inside(examples["dimension"], MAX_DIMENSION)[:, None, :]
+    inside: NDArray[np.bool_] = rows & _inside(_columns(examples), MAX_DIMENSION)[:, None, :]
     return inside
+
+
+def _columns(examples: Examples) -> NDArray[np.int64]:
+    """How many columns each example has, (examples,): states and known variables."""
+    columns: NDArray[np.int64] = examples["dimension"].astype(np.int64) + examples["n_known"]
+    return columns
 
 
 def to_table(examples: Examples) -> pyarrow.Table:
@@ -86,10 +95,12 @@ def to_table(examples: Examples) -> pyarrow.Table:
     for name, length, longest in _LISTS:
         flat = examples[name][_inside(examples[length], longest)]
         columns[name] = pa.ListArray.from_arrays(_offsets(examples[length]), flat)
+    width = _columns(examples)
+    flat = examples["roles"][_inside(width, MAX_DIMENSION)]
+    columns["roles"] = pa.ListArray.from_arrays(_offsets(width), flat)
     for name, length, longest in _NESTED:
         flat = examples[name][_inside_both(examples, length, longest)]
-        rows = np.repeat(examples["dimension"].astype(np.int64), examples[length])
-        inner = pa.ListArray.from_arrays(_offsets(rows), flat)
+        inner = pa.ListArray.from_arrays(_offsets(np.repeat(width, examples[length])), flat)
         columns[name] = pa.ListArray.from_arrays(_offsets(examples[length]), inner)
     return pa.table(columns)
 
@@ -98,8 +109,13 @@ def from_table(table: pyarrow.Table) -> Examples:
     """The examples of a table; what is not used of the records is zero."""
     examples = np.zeros(table.num_rows, EXAMPLE)
     column = {name: table[name].combine_chunks() for name in table.column_names}
+    with_roles = "roles" in column  # shards of older versions have states only, all of them seen
     for name in _NUMBERS:
-        examples[name] = column[name].to_numpy(zero_copy_only=False)
+        if with_roles or name != "n_known":
+            examples[name] = column[name].to_numpy(zero_copy_only=False)
+    if with_roles:
+        inside = _inside(_columns(examples), MAX_DIMENSION)
+        examples["roles"][inside] = column["roles"].flatten().to_numpy()
     family = column["family"]
     codes = np.array([FAMILY_NAMES.index(name) for name in family.dictionary.to_pylist()], np.int8)
     examples["family"] = codes[family.indices.to_numpy(zero_copy_only=False)]

@@ -30,6 +30,8 @@ def _measure_motion(examples: Examples, motion: Ints) -> None:
     work = workspace(MAX_PROGRAM, MAX_DIMENSION)
     for i in range(len(examples)):
         example = examples[i]
+        if example.n_known > 0:
+            continue  # its signals are not kept
         last = 0
         while last + 1 < example.n_points and example.trajectory[last + 1] == 0:
             last += 1

@@ -76,6 +76,7 @@ def empty_batch(rows: int, points: int, length: int) -> Batch:
     return Batch(
         np.zeros((rows, points, 1 + MAX_DIMENSION), np.float32),
         np.zeros((rows, points), np.int8),
+        np.zeros((rows, MAX_DIMENSION), np.int8),
         np.full((rows, length), EOS, np.int16),
         np.full(rows, length, np.int16),
         np.ones(rows, np.int8),

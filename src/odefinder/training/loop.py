@@ -26,6 +26,7 @@ from odefinder.errors import CheckpointError, SettingsError
 from odefinder.language.tokens import Vocabulary
 from odefinder.limits.interrupt import Interrupt
 from odefinder.network import checkpoint
+from odefinder.network.files import WITH_ROLES
 from odefinder.network.model import Network, count_parameters
 from odefinder.network.presets import network_preset
 from odefinder.prior.batches import Batch, BatchStream, StreamState
@@ -114,6 +115,11 @@ class Run:
         if head.get("kind") != "checkpoint":
             raise CheckpointError(
                 f"{self.path} holds weights but no run that could continue; choose another --out"
+            )
+        if head["network"]["embedder"] == "waves" and head.get("version", 1) < WITH_ROLES:
+            raise CheckpointError(
+                f"{self.path} belongs to a run whose network does not know the roles of columns; begin a "
+                f"new run with its weights: another --out, and --weights {self.path}"
             )
         before, now = head["training"], json.loads(json.dumps(asdict(self.settings)))
         changed = {name for name in now if before.get(name) != now[name]} - MAY_CHANGE
@@ -328,9 +334,10 @@ class Run:
         return total
 
     def _inputs(self, batch: Batch) -> tuple[Tensor, ...]:
-        """What the loss is computed from: points, indices of trajectories, targets; pinned for a GPU."""
+        """What the loss is computed from: points, trajectories, roles, targets; pinned for a GPU."""
         as_tokens = self.network.settings.embedder == "tokens"
-        arrays = (batch.input_ids() if as_tokens else batch.points, batch.trajectory, batch.targets)
+        points = batch.input_ids() if as_tokens else batch.points
+        arrays = (points, batch.trajectory, batch.roles, batch.targets)
         tensors = tuple(map(torch.from_numpy, arrays))
         return tuple(tensor.pin_memory() for tensor in tensors) if self.device.type == "cuda" else tensors
 

@@ -7,17 +7,19 @@ import numpy as np
 import pytest
 
 from odefinder.data.observations import Observations
+from odefinder.data.roles import KNOWN, SEEN, UNSEEN, Role
 from odefinder.data.units import T_END, T_START
 from odefinder.errors import SettingsError
 from odefinder.expressions.canonical import skeleton
 from odefinder.expressions.form import Form
-from odefinder.expressions.program import CONST, Program, check_system, concatenate
+from odefinder.expressions.program import CONST, VAR, Program, check_system, concatenate
 from odefinder.inference.propose import decode as decoding
 from odefinder.inference.propose.decode import (
     DECODING_PRESETS,
     Decoding,
     Reading,
     decode,
+    derivative_template,
     distinct_proposals,
     log_probabilities,
     network_points,
@@ -25,10 +27,12 @@ from odefinder.inference.propose.decode import (
     sample,
     token_log_probabilities,
 )
+from odefinder.language.grammar import ANY_NUMBER, Forced
 from odefinder.language.number_words import PAD, number_ids
 from odefinder.language.tokens import EOS, Vocabulary
 from odefinder.limits.sizes import MAX_DIMENSION, MAX_TRAJECTORIES
 from odefinder.network.checkpoint import save_weights
+from odefinder.network.loading import load_runtime
 from odefinder.network.onnx_runtime import OnnxRuntime
 from odefinder.network.runtime import Runtime
 from odefinder.network.torch_runtime import TorchRuntime
@@ -98,8 +102,8 @@ def test_only_some_operators(runtime: Runtime) -> None:
 def test_the_papers_network_and_words() -> None:
     network = small_network(embedder="tokens", token_width=8, vocabulary="paper", max_length=60)
     runtime = TorchRuntime(network, device="cpu")
-    points, trajectory = arrays([2])
-    memory = runtime.encode(number_ids(points, allow_missing=True), trajectory)
+    points, trajectory, roles = arrays([2])
+    memory = runtime.encode(number_ids(points, allow_missing=True), trajectory, roles)
     ids, _ = sample(runtime, memory, [2], DECODING_PRESETS["paper"])
     for row in ids[0]:
         check_system(Vocabulary.preset("paper").decode(row), 2)
@@ -114,10 +118,10 @@ def test_the_seed_decides(runtime: Runtime) -> None:
 
 def test_a_batch_decodes_as_its_parts_do(runtime: Runtime) -> None:
     """Whoever is decoded beside it, and however many samples are drawn."""
-    points, trajectory = arrays([2, 3])
+    points, trajectory, roles = arrays([2, 3])
     together, chances = draw(runtime, [2, 3])
     for k, dimension in enumerate((2, 3)):
-        memory = runtime.encode(points[k : k + 1], trajectory[k : k + 1])
+        memory = runtime.encode(*(values[k : k + 1] for values in (points, trajectory, roles)))
         for samples in (12, 5):
             alone, chance = sample(runtime, memory, [dimension], replace(HOW, samples=samples))
             for found, expected in zip(alone[0], together[k], strict=False):
@@ -227,23 +231,109 @@ def test_programs_are_scored_as_they_were_drawn(runtime: Runtime) -> None:
     assert program_log_probabilities(reading, []).shape == (0,)
 
 
+# ---------------------------------------------------------------- roles
+
+
+def laboratory() -> Observations:
+    """A position with its velocity unseen, a hidden state, and an input."""
+    times = np.linspace(T_START, T_END, 30)
+    states = np.full((30, 3), np.nan)
+    states[:, 0] = np.sin(times)
+    roles = (Role.OBSERVED, Role.VELOCITY, Role.HIDDEN, Role.INPUT)
+    return Observations(times, states, np.array([0, 30]), roles, known=np.cos(times)[:, None])
+
+
+VELOCITY = {0: derivative_template(COARSE, 1)}
+X_DOT = Form.of(words("x1")).program
+
+
+def test_the_equation_of_a_velocity() -> None:
+    assert COARSE.words(VELOCITY[0]) == ["mul", "1", "x1"]
+
+
+def test_what_the_network_is_told_about_columns() -> None:
+    data = laboratory()
+    points, _, roles = network_points(data, small_network().settings)
+    assert roles.tolist() == [[SEEN, UNSEEN, UNSEEN, KNOWN, SEEN, SEEN]]
+    assert np.isnan(points[0, :, [2, 3, 5, 6]]).all()
+    np.testing.assert_allclose(points[0, :, 4], np.cos(data.times), rtol=1e-6, atol=1e-7)
+    many = replace(data, known=np.ones((30, 5)), roles=(*data.roles, *[Role.CONDITION] * 4))
+    points, _, roles = network_points(many, small_network().settings)
+    assert points.shape == (1, 30, 1 + MAX_DIMENSION)
+    assert roles[0].tolist() == [SEEN, UNSEEN, UNSEEN, KNOWN, KNOWN, KNOWN]
+
+
+def test_known_equations_are_given_and_inputs_are_read(runtime: Runtime) -> None:
+    reading = Reading.of(runtime, laboratory(), VELOCITY)
+    assert (reading.dimension, reading.variables) == (3, 4)
+    proposals = decode(reading, replace(HOW, samples=40))
+    used = set()
+    for proposal in proposals:
+        first, *others = proposal.form.program.components()
+        assert first == X_DOT
+        assert len(others) == 2
+        used |= {int(value) for part in others for value in part.values[part.ops == VAR]}
+    assert used == {0, 1, 2, 3}
+
+
+@pytest.mark.parametrize("forced", [[{}, {}], [VELOCITY, {}], [{1: (ANY_NUMBER,)}, VELOCITY]])
+def test_given_systems_with_known_equations(runtime: Runtime, forced: list[Forced]) -> None:
+    """A batch with different known equations and variables; what is forced costs nothing."""
+    dimensions, options = [2, 3], {"variables": [4, 3], "forced": forced}
+    memory = runtime.encode(*arrays(dimensions))
+    ids, drawn = sample(runtime, memory, dimensions, HOW, **options)
+    tokens, kinds = token_log_probabilities(runtime, memory, dimensions, ids.astype(np.int64), HOW, **options)
+    np.testing.assert_allclose(tokens.sum(axis=-1), drawn, atol=0.2)  # 8-bit rounding
+    for k, known in enumerate(forced):
+        if 0 in known:
+            assert (tokens[k, :, :4] == 0.0).all()  # the equation and SEP
+            others = ids.copy()
+            others[k, :, 0] = COARSE.all_words.index("x0")
+            refused = log_probabilities(runtime, memory, dimensions, others, HOW, **options)
+            assert (refused[k] == -np.inf).all()
+    assert (kinds >= tokens).all()
+
+
+def test_known_equations_do_not_count_when_programs_are_scored(runtime: Runtime) -> None:
+    data = laboratory()
+    free, known = Reading.of(runtime, data), Reading.of(runtime, data, VELOCITY)
+    ids, expected = sample(runtime, known.memory, [3], HOW, variables=[4], forced=[VELOCITY])
+    programs = [COARSE.decode(row) for row in ids[0]]
+    same = [
+        np.array_equal(COARSE.encode(p), row[row != PAD]) for p, row in zip(programs, ids[0], strict=True)
+    ]
+    found = program_log_probabilities(known, programs, HOW)
+    np.testing.assert_allclose(found[same], expected[0][same], atol=0.2)
+    assert (program_log_probabilities(free, programs, HOW) < found).all()
+    strange = concatenate([words("x1"), words("x0"), words("x4")])  # there is no x4
+    assert program_log_probabilities(known, [strange], HOW).tolist() == [-np.inf]
+
+
+def test_shipped_weights_decode_data_with_roles() -> None:
+    """Also as long as the network that ships was trained before there were roles."""
+    runtime = load_runtime()
+    proposals = decode(Reading.of(runtime, laboratory(), VELOCITY), Decoding(samples=3, max_length=60))
+    assert all(proposal.form.program.components()[0] == X_DOT for proposal in proposals)
+
+
 # ---------------------------------------------------------------- data and systems
 
 
 def test_what_the_network_reads() -> None:
     data = observations(2, points=20, trajectories=3)
-    points, trajectory = network_points(data, small_network().settings)
+    points, trajectory, roles = network_points(data, small_network().settings)
     assert points.shape == (1, 60, 1 + MAX_DIMENSION)
     np.testing.assert_allclose(points[0, :, 0], data.times, rtol=1e-6)
     np.testing.assert_allclose(points[0, :, 1:3], data.states, rtol=1e-5, atol=1e-7)
     assert np.isnan(points[0, :, 3:]).all()
     assert np.bincount(trajectory[0]).tolist() == [20, 20, 20]
-    ids, _ = network_points(data, replace(small_network().settings, embedder="tokens"))
+    assert not roles.any()
+    ids, *_ = network_points(data, replace(small_network().settings, embedder="tokens"))
     assert ids.shape == (1, 60, 1 + MAX_DIMENSION, 3)
 
 
 def test_too_many_points_are_thinned_out() -> None:
-    points, trajectory = network_points(observations(1, points=500), small_network().settings)
+    points, trajectory, _ = network_points(observations(1, points=500), small_network().settings)
     assert points.shape[1] == trajectory.shape[1] == 200
     assert points[0, 0, 0] == T_START
     assert points[0, -1, 0] == pytest.approx(T_END)
@@ -252,7 +342,7 @@ def test_too_many_points_are_thinned_out() -> None:
 def test_too_many_trajectories_are_thinned_out() -> None:
     bounds = np.arange(0, 901, 3)
     data = Observations(np.tile([1.0, 2.0, 3.0], 300), np.arange(900.0)[:, None], bounds)
-    points, trajectory = network_points(data, small_network().settings)
+    points, trajectory, _ = network_points(data, small_network().settings)
     assert sorted(set(trajectory[0].tolist())) == list(range(MAX_TRAJECTORIES))
     assert points[0, :, 1].tolist() == [*range(3), *range(297, 300), *range(597, 600), *range(897, 900)]
 

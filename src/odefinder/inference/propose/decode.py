@@ -1,7 +1,8 @@
 """Sampling systems from the network, constrained to well-formed ones (paper: "Decoding strategy").
 
 Every sequence is drawn token by token from the network's distribution at a temperature.  Tokens that could
-not lead to a valid system of the right dimension are masked (see `grammar.py`).  What is drawn for a
+not lead to a valid system of the right dimension are masked, and known equations such as x' = v are given
+(see `grammar.py`).  What is drawn for a
 trajectory depends only on its data and the seed, not on what else is in the batch.
 
 A log-probability is always the network's at temperature 1 under the same mask, so that drawn and given
@@ -13,7 +14,7 @@ Shapes: B trajectories, S samples of each, N sequences, L tokens, V vocabulary.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any
 
@@ -21,14 +22,15 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from odefinder.data.observations import Observations
+from odefinder.data.roles import KNOWN, SEEN, UNSEEN, Role
 from odefinder.errors import ExpressionError, SettingsError
 from odefinder.expressions.form import Form
-from odefinder.expressions.program import CONST, Program
-from odefinder.language.grammar import Grammar
+from odefinder.expressions.program import CONST, VAR, Program, make_program
+from odefinder.language.grammar import Forced, Grammar, Template, template_of
 from odefinder.language.number_words import PAD, number_ids
 from odefinder.language.points import network_input
-from odefinder.language.tokens import BOS, EOS, Vocabulary
-from odefinder.limits.sizes import MAX_POINTS, MAX_TRAJECTORIES
+from odefinder.language.tokens import BOS, EOS, SEP, Vocabulary
+from odefinder.limits.sizes import MAX_DIMENSION, MAX_POINTS, MAX_TRAJECTORIES
 from odefinder.network.presets import NetworkSettings
 from odefinder.network.runtime import Floats, Runtime
 
@@ -91,21 +93,25 @@ def sample(
     how: Decoding | None = None,
     operators: Operators = None,
     enough: Callable[[int], bool] = lambda finished: False,
+    *,
+    variables: ArrayLike | None = None,
+    forced: Sequence[Forced] | None = None,
 ) -> tuple[NDArray[np.int16], Floats]:
     """Token ids (B, S, L), padded with PAD, and their log-probabilities (B, S).
 
-    memory: what `runtime.encode` returned for B trajectories; dimensions (B,).  operators: those that may
-    occur; None: all.  enough: called before every token with the number of finished systems; if it returns
-    True, unfinished ones are left empty, with log-probability -inf.
+    memory: what `runtime.encode` returned for B trajectories; for dimensions, variables and forced (B,) see
+    `Grammar.start`.  operators: those that may occur; None: all.  enough: called before every token
+    with the number of finished systems; if it returns True, unfinished ones are left empty, with
+    log-probability -inf.
     """
     how = how or Decoding()
     batch, samples = len(np.asarray(dimensions)), how.samples
     count = batch * samples
     grammar = grammar_of(runtime.settings, how, operators)
-    state, length = grammar.start(np.repeat(np.asarray(dimensions), samples)), grammar.max_length
+    state, length = grammar.start(dimensions, variables, forced, samples), grammar.max_length
     # In (0, 1], one number per token; a sample's numbers do not depend on how many samples there are.
     uniform = np.tile(1.0 - np.random.default_rng(how.seed).random((samples, length)), (batch, 1))
-    sequences = runtime.begin(memory, samples, grammar.masks)
+    sequences = runtime.begin(memory, samples, state.plan.masks)
     tokens = np.full(count, BOS, dtype=np.int64)
     ids = np.full((count, length), PAD, dtype=np.int16)
     log_probability = np.zeros(count)
@@ -139,12 +145,18 @@ def log_probabilities(
     targets: NDArray[np.integer],
     how: Decoding | None = None,
     operators: Operators = None,
+    *,
+    variables: ArrayLike | None = None,
+    forced: Sequence[Forced] | None = None,
 ) -> Floats:
     """log P(system | data) (B, S) of given token ids (B, S, L), padded with PAD, by teacher forcing.
 
     It is -inf for systems that the grammar does not allow in the given dimensions (B,).
     """
-    return token_log_probabilities(runtime, memory, dimensions, targets, how, operators)[0].sum(axis=-1)
+    tokens, _ = token_log_probabilities(
+        runtime, memory, dimensions, targets, how, operators, variables=variables, forced=forced
+    )
+    return tokens.sum(axis=-1)
 
 
 def token_log_probabilities(
@@ -154,6 +166,9 @@ def token_log_probabilities(
     targets: NDArray[np.integer],
     how: Decoding | None = None,
     operators: Operators = None,
+    *,
+    variables: ArrayLike | None = None,
+    forced: Sequence[Forced] | None = None,
 ) -> tuple[Floats, Floats]:
     """The same for every token (B, S, L), and how likely its kind was: any constant, for one that begins.
 
@@ -161,7 +176,7 @@ def token_log_probabilities(
     """
     samples, length = targets.shape[1:]
     grammar = grammar_of(runtime.settings, how or Decoding(), operators)
-    state = grammar.start(np.repeat(np.asarray(dimensions), samples))
+    state = grammar.start(dimensions, variables, forced, samples)
     if length > grammar.max_length:
         raise SettingsError(f"systems of {length} tokens are too long, {grammar.max_length} at most")
     ids = targets.reshape(-1, length).astype(np.int64)
@@ -173,7 +188,7 @@ def token_log_probabilities(
     possible = np.ones(len(ids), dtype=np.bool_)
     every = np.arange(len(ids))
     for position in range(length):
-        allowed = grammar.masks[np.where(possible, grammar.rows(state), len(grammar.masks) - 1)]
+        allowed = state.plan.masks[np.where(possible, grammar.rows(state), grammar.padding_row)]
         masked = np.where(allowed, logits[:, position].astype(np.float64), -np.inf)
         possible &= allowed[every, ids[:, position]]
         highest = masked.max(axis=1)
@@ -193,18 +208,33 @@ def token_log_probabilities(
 # ---------------------------------------------------------------- systems
 
 
-def network_points(data: Observations, network: NetworkSettings) -> tuple[NDArray[Any], NDArray[np.int8]]:
-    """The points that the network reads (1, P, ...), thinned out if there are more than it was trained on."""
+def network_points(
+    data: Observations, network: NetworkSettings
+) -> tuple[NDArray[Any], NDArray[np.int8], NDArray[np.int8]]:
+    """What the network reads: points (1, P, ...), trajectories (1, P), roles (1, MAX_DIMENSION).
+
+    Points are thinned out if there are more than it was trained on, and known variables left out if there
+    are more columns than it has.
+    """
     count = len(data.bounds) - 1
     shown = np.unique(np.linspace(0, count - 1, min(count, MAX_TRAJECTORIES)).astype(int))
     rows = np.concatenate([np.arange(data.bounds[k], data.bounds[k + 1]) for k in shown])
     chosen = rows[np.unique(np.linspace(0, len(rows) - 1, min(len(rows), MAX_POINTS)).astype(int))]
-    points = network_input(data.times[None, chosen], data.states[None, chosen])
+    columns = data.states if data.known is None else np.hstack((data.states, data.known))[:, :MAX_DIMENSION]
+    points = network_input(data.times[None, chosen], columns[None, chosen])
+    roles = np.full((1, MAX_DIMENSION), SEEN, np.int8)
+    codes = [KNOWN if role.is_known else SEEN if role == Role.OBSERVED else UNSEEN for role in data.roles]
+    roles[0, : len(codes)] = codes[:MAX_DIMENSION]
     own = np.searchsorted(data.bounds, chosen, side="right") - 1
     trajectory = np.searchsorted(shown, own).astype(np.int8)
     if network.embedder == "tokens":
-        return number_ids(points, allow_missing=True), trajectory[None]
-    return points, trajectory[None]
+        return number_ids(points, allow_missing=True), trajectory[None], roles
+    return points, trajectory[None], roles
+
+
+def derivative_template(vocabulary: Vocabulary, velocity: int) -> Template:
+    """The known equation x' = v, spelled as the network has learned it: in canonical form, 1 * v."""
+    return template_of(vocabulary, Form.of(make_program([VAR], [velocity])).program)
 
 
 @dataclass(frozen=True)
@@ -213,12 +243,24 @@ class Reading:
 
     runtime: Runtime
     memory: Any
-    dimension: int
+    dimension: int  # states, each with an equation
+    variables: int  # that equations may use: the states, and as many known ones as there are words for
+    forced: Forced = field(default_factory=dict)  # equations that are known, by state
 
     @classmethod
-    def of(cls, runtime: Runtime, data: Observations) -> Reading:
-        """Let the network read data in canonical units."""
-        return cls(runtime, runtime.encode(*network_points(data, runtime.settings)), data.dimension)
+    def of(cls, runtime: Runtime, data: Observations, forced: Forced | None = None) -> Reading:
+        """Let the network read data in canonical units.
+
+        forced: the known equations, in canonical form; for those of velocities see `derivative_template`.
+        """
+        known = 0 if data.known is None else data.known.shape[1]
+        return cls(
+            runtime,
+            runtime.encode(*network_points(data, runtime.settings)),
+            data.dimension,
+            min(data.dimension + known, MAX_DIMENSION),
+            forced or {},
+        )
 
     @property
     def vocabulary(self) -> Vocabulary:
@@ -233,14 +275,26 @@ def decode(
     enough: Callable[[int], bool] = lambda finished: False,
 ) -> list[Proposal]:
     """Distinct systems that the network proposes, likeliest first; for the arguments see `sample`."""
-    ids, chances = sample(reading.runtime, reading.memory, [reading.dimension], how, operators, enough)
+    ids, chances = sample(
+        reading.runtime,
+        reading.memory,
+        [reading.dimension],
+        how,
+        operators,
+        enough,
+        variables=[reading.variables],
+        forced=[reading.forced],
+    )
     return distinct_proposals(ids[0], chances[0], reading.vocabulary)
 
 
 def program_log_probabilities(
     reading: Reading, programs: Sequence[Program], how: Decoding | None = None, operators: Operators = None
 ) -> Floats:
-    """What the network thinks of given systems, (programs,); -inf for what it could not have written."""
+    """What the network thinks of given systems, (programs,); -inf for what it could not have written.
+
+    Known equations do not count, however they are spelled.
+    """
     runtime, vocabulary = reading.runtime, reading.vocabulary
     how = how or Decoding()
     rows: dict[int, NDArray[np.int32]] = {}
@@ -256,8 +310,19 @@ def program_log_probabilities(
         targets = np.full((1, len(rows), max(map(len, rows.values()))), PAD, dtype=np.int64)
         for target, row in zip(targets[0], rows.values(), strict=True):
             target[: len(row)] = row
-        chances = log_probabilities(runtime, reading.memory, [reading.dimension], targets, how, operators)
-        result[list(rows)] = chances[0]
+        tokens, _ = token_log_probabilities(
+            runtime,
+            reading.memory,
+            [reading.dimension],
+            targets,
+            how,
+            operators,
+            variables=[reading.variables],
+        )
+        separators = targets[0] == SEP
+        component = separators.cumsum(axis=1) - separators
+        counted = ~np.isin(component, list(reading.forced)) | np.isneginf(tokens[0])
+        result[list(rows)] = np.where(counted, tokens[0], 0.0).sum(axis=1)
     return result
 
 
