@@ -12,12 +12,15 @@ if TYPE_CHECKING:
     from odefinder.data.arrays import from_arrays
     from odefinder.data.dataset import Clock, Dataset
     from odefinder.data.files import SAMPLES, read, sample, sample_path
+    from odefinder.data.inputs import Hold
     from odefinder.data.tables import from_frame
 
-__all__ = ["SAMPLES", "Clock", "Dataset", "from_arrays", "from_frame", "read", "sample", "sample_path"]
+__all__ = [
+    "SAMPLES", "Clock", "Dataset", "Hold", "from_arrays", "from_frame", "read", "sample", "sample_path",
+]  # fmt: skip
 
 _HOME = {
-    "SAMPLES": "files", "Clock": "dataset", "Dataset": "dataset", "from_arrays": "arrays",
+    "SAMPLES": "files", "Clock": "dataset", "Dataset": "dataset", "Hold": "inputs", "from_arrays": "arrays",
     "from_frame": "tables", "read": "files", "sample": "files", "sample_path": "files",
 }  # fmt: skip
 

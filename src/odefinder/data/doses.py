@@ -43,6 +43,8 @@ def _number(state: str | int, states: Sequence[str]) -> int:
 
 def given_doses(doses: Mapping[str, Any] | None, states: Sequence[str]) -> list[Dose]:
     """The doses of a mapping state -> list of (time, amount)."""
+    if doses is not None and not isinstance(doses, Mapping):
+        raise DataError(f"doses are given by state: doses={{{states[0]!r}: [(0.0, 100.0), (12.0, 100.0)]}}")
     found = []
     for state, pairs in (doses or {}).items():
         _number(state, states)

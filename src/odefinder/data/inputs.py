@@ -66,6 +66,22 @@ def is_pandas(given: Any, kind: str) -> bool:
     return "pandas" in sys.modules and isinstance(given, getattr(sys.modules["pandas"], kind))
 
 
+def axes(values: Any) -> int:
+    """The number of axes of what may be an array."""
+    try:
+        return int(np.ndim(values))
+    except ValueError:  # rows of different lengths
+        return 1
+
+
+def as_array(values: Any, what: str = "an input") -> Any:
+    """An array, or an error that says how it should look."""
+    try:
+        return np.asarray(values)
+    except ValueError:
+        raise DataError(f"{what} is not an array with rows of equal length; {FORMS}") from None
+
+
 # ---------------------------------------------------------------------------------------- by name
 
 
@@ -84,7 +100,7 @@ def sources(given: Any, start: float, names: Sequence[str] | None = None) -> dic
         return {(str(given.name),): given}
     if callable(given):
         return {_called(names, len(called(given, start, "the input"))): given}
-    if isinstance(given, tuple) and len(given) == 2 and np.ndim(given[1]) > 0:
+    if isinstance(given, tuple) and len(given) == 2 and axes(given[1]) > 0:
         times, values = given
         columns = _two_axes(values)
         return {
@@ -120,10 +136,7 @@ def _columns(frame: pd.DataFrame) -> dict[str, Any]:
 
 def _two_axes(values: Any) -> Any:
     """An array (n, I)."""
-    try:
-        array = np.asarray(values)
-    except ValueError:
-        raise DataError(f"an input is not an array with rows of equal length; {FORMS}") from None
+    array = as_array(values)
     if array.ndim == 1:
         array = array[:, None]
     if array.ndim != 2:
@@ -214,7 +227,7 @@ class _Reader:
 
     def _numbers(self, values: Any) -> Floats:
         """Values as numbers (n,)."""
-        array = values if is_pandas(values, "Series") else np.asarray(values)
+        array = values if is_pandas(values, "Series") else as_array(values, f"the input {self.name}")
         if getattr(array.dtype, "kind", "O") in "biuf":
             return np.asarray(array, dtype=np.float64)
         import pandas as pd

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from odefinder.data.inputs import Hold, Names, is_pandas, sources
+from odefinder.data.inputs import Hold, Names, as_array, axes, is_pandas, sources
 from odefinder.data.names import did_you_mean
 from odefinder.errors import DataError, SettingsError
 
@@ -101,9 +101,9 @@ def spread(
         return _by_label(given, labels, column)
     if _named(given):
         return [given] * count
-    own_times = isinstance(given, tuple) and len(given) == 2 and np.ndim(given[1]) > 0
+    own_times = isinstance(given, tuple) and len(given) == 2 and axes(given[1]) > 0
     if isinstance(given, (list, tuple)) and len(given) == count and not own_times:
-        single = count == 1 and not any(np.ndim(one) or callable(one) or is_table(one) for one in given)
+        single = count == 1 and not any(axes(one) or callable(one) or is_table(one) for one in given)
         if not single and (count != total or not all(isinstance(one, Real) for one in given)):
             return list(given)
     if own_times or count == 1:
@@ -114,7 +114,7 @@ def spread(
         if len(given) == total:
             return [given.iloc[rows] for rows in parts]
         return [given.iloc[[number]] for number in range(count)] if len(given) == count else [given] * count
-    array = np.asarray(given)
+    array = as_array(given)
     if array.ndim and len(array) == count != total:
         return list(array)
     if array.ndim and len(array) == total:
@@ -202,6 +202,7 @@ def read_conditions(given: Any, columns: Mapping[str, Any] | None, of: str) -> d
         return {}
     if isinstance(given, str):
         given = [given]
+    _refuse_hold(given, "conditions")
     if is_pandas(given, "DataFrame"):
         given = {str(name): given[name].to_numpy() for name in given.columns}
     elif is_pandas(given, "Series"):
@@ -214,6 +215,14 @@ def read_conditions(given: Any, columns: Mapping[str, Any] | None, of: str) -> d
             "the names of columns"
         )
     return {str(name): _condition(str(name), value, columns, of) for name, value in given.items()}
+
+
+def _refuse_hold(given: Any, option: str) -> None:
+    parts = (
+        given.values() if isinstance(given, Mapping) else given if isinstance(given, (list, tuple)) else []
+    )
+    if any(isinstance(one, Hold) for one in (given, *parts)):
+        raise SettingsError(f"Hold is about inputs; leave it out of {option}")
 
 
 def _condition(name: str, value: Any, columns: Mapping[str, Any] | None, of: str) -> float:
@@ -243,6 +252,7 @@ def read_errors(
     if given is None:
         return None
     names = [str(title) for title in titles]
+    _refuse_hold(given, "errors")
     if is_pandas(given, "DataFrame"):
         given = {str(name): given[name] for name in given.columns}
     if isinstance(given, str):

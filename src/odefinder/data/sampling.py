@@ -75,7 +75,7 @@ def called(function: Callable[[float], Any], time: float, name: str) -> Floats:
     except Exception as error:  # whatever a user's function may raise
         kind = type(error).__name__
         raise DataError(f"{name} fails at t = {time:g} ({kind}: {error}); it must take one number") from error
-    if values.ndim > 1:
+    if values.ndim > 1 or values.size == 0:
         raise DataError(f"{name} gives an array of shape {values.shape}; it must give one number per input")
     return np.atleast_1d(values)
 

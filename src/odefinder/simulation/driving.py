@@ -30,6 +30,8 @@ def driving_signals(
                 f"there are {inputs.before.shape[1]} signals for the {len(names)} inputs{_of(names)}"
             )
         return inputs, ()
+    if conditions is not None and not isinstance(conditions, Mapping):
+        raise DataError("conditions are given by name: conditions={'NAME': 1.0}")
     wanted = [name for name in names if name != TIME_NAME]
     given = dict[tuple[str, ...], Any]()
     if inputs is not None:
