@@ -7,7 +7,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from odefinder.data.clock import read_times
+from odefinder.data.clock import read_times, read_times_on
+from odefinder.data.dataset import Clock
 from odefinder.errors import DataError
 
 
@@ -83,3 +84,15 @@ def test_dates_outside_the_calendar_of_python() -> None:
 def test_what_is_no_time(values: Any) -> None:
     with pytest.raises(DataError):
         read_times(values, "t")
+
+
+def test_times_of_something_else_on_the_same_clock() -> None:
+    _, clock, _ = read_times(pd.Series(pd.date_range("2020-01-05", periods=5, freq="D")), "date")
+    hours = pd.Series(pd.date_range("2020-01-04", periods=5, freq="12h"))
+    np.testing.assert_allclose(read_times_on(clock, hours, "date", "it"), [-1.0, -0.5, 0.0, 0.5, 1.0])
+    np.testing.assert_allclose(
+        read_times_on(Clock("hours", "hours"), np.array([60.0]), "minutes", "it"), [1.0]
+    )
+    np.testing.assert_allclose(read_times_on(Clock(), [1, 2], "t", "it"), [1.0, 2.0])
+    with pytest.raises(DataError, match="the times of it are dates, those of the data are numbers"):
+        read_times_on(Clock(), hours, "date", "it")

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from odefinder.data.names import variable_names
+from odefinder.data.names import did_you_mean, variable_names
 from odefinder.expressions.parse import check_names
 
 
@@ -32,3 +32,8 @@ def test_any_titles_give_proper_names(titles: list[str]) -> None:
     names, _ = variable_names(titles)
     assert check_names(names) == names
     assert len(names) == len(titles)
+
+
+def test_the_nearest_name() -> None:
+    assert did_you_mean("Voltge", ["voltage", "current"]) == "; did you mean 'voltage'?"
+    assert did_you_mean("u", ["voltage", 3]) == ""

@@ -11,6 +11,7 @@ from odefinder.expressions.canonical import canonical, skeleton
 from odefinder.expressions.program import LOG, Program, concatenate
 from odefinder.numerics.evaluate import evaluate
 from odefinder.numerics.integrate import Status, integrate
+from odefinder.numerics.signals import NO_SIGNALS, Signals
 from tests.programs import UNARY, flat, trees, words
 
 POINTS = np.random.default_rng(0).normal(0.0, 1.5, (40, 2))
@@ -189,3 +190,41 @@ def test_as_many_times_as_trajectories():
         fit_scaling([TIMES], [np.ones((50, 1))] * 2)
     with pytest.raises(DataError, match="0 time arrays"):
         fit_scaling([], [])
+
+
+# ------------------------------------------------------------------------------------------- what is known
+
+
+def test_programs_that_read_what_is_known() -> None:
+    """D equations over D + K variables: there and back, and the same values."""
+    program = words("add mul 2 x0 mul x1 x2 sin x3")
+    scaling = Scaling(np.array([2.0, 4.0, 8.0, 0.5]), 3.0, known=2)
+    scaled = scaling.to_scaled(program)
+    point = np.array([[0.3, -0.2, 0.7, 1.1]])
+    expected = evaluate(program, point * scaling.factors) / (3.0 * scaling.factors[:2])
+    np.testing.assert_allclose(evaluate(scaled, point), expected)
+    np.testing.assert_allclose(evaluate(scaling.to_original(scaled), point), evaluate(program, point))
+    with pytest.raises(ExpressionError, match="2 variables need 2 equations"):
+        scaling.to_scaled(words("x0"))
+    with pytest.raises(ExpressionError, match="variable number 4"):
+        scaling.to_scaled(words("x0 x4"))
+
+
+def test_units_of_known_values_and_of_velocities() -> None:
+    t = np.linspace(0.0, 3.0, 4)
+    x = np.column_stack([[1.0, -5.0, 2.0, 0.0], np.full(4, np.nan), np.full(4, np.nan), np.full(4, np.nan)])
+    known = np.array([[0.0, -2.0], [0.0, 1.0]])
+    scaling = fit_scaling([t], [x], known=[known], derivative_of=[-1, 0, 1, -1])
+    assert scaling.factors.tolist() == [5.0, 15.0, 45.0, 1.0, 1.0, 2.0]
+    assert (scaling.rate, scaling.known, scaling.dimension) == (3.0, 2, 4)
+
+
+def test_signals_in_canonical_units() -> None:
+    scaling = Scaling(np.array([2.0, 4.0]), 3.0, known=1)
+    signals = Signals(np.array([9.0, 11.0]), np.ones((2, 1)), np.full((2, 1), 8.0), np.array([[0.0], [6.0]]))
+    scaled = scaling.signals(signals, 10.0)
+    assert scaled.knots.tolist() == [-2.0, 4.0]
+    assert scaled.before.tolist() == [[0.25], [0.25]]
+    assert scaled.after.tolist() == [[2.0], [2.0]]
+    assert scaled.doses.tolist() == [[0.0], [3.0]]
+    assert scaling.signals(NO_SIGNALS, 10.0) is NO_SIGNALS

@@ -78,7 +78,7 @@ def _formula(system: ODESystem, index: int) -> tuple[str, str]:
     dotted = rf"\dot{{{base}}}" if "mathrm" not in base else base
     prime = "" if "mathrm" not in base else "'"
     left = dotted + (f"_{{{subscript}" if subscript else "") + prime
-    right = to_latex(system.program.components()[index], system.variables, DIGITS)
+    right = to_latex(system.program.components()[index], system.names, DIGITS)
     # Brackets grow only around fractions; functions stand apart from the factor before them.
     flat = re.compile(r"\\left([(|])((?:(?!\\left|\\right|\\frac).)*)\\right([)|])")
     while flat.search(right):
@@ -113,6 +113,6 @@ def _extent_of_one(text: str) -> tuple[float, float, float]:
 
 def _cut(system: ODESystem, index: int, size: float, room: float) -> str:
     """Plain text that ends where the figure does."""
-    text = "  = " + to_text(system.program.components()[index], system.variables, DIGITS)
+    text = "  = " + to_text(system.program.components()[index], system.names, DIGITS)
     length = int(room / (0.6 * size))
     return text if len(text) <= length else text[: length - 4] + " ..."
