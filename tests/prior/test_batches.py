@@ -46,11 +46,11 @@ def test_a_batch_says_what_its_examples_say() -> None:
     numbers = decode_numbers(batch.input_ids())
     np.testing.assert_allclose(numbers, batch.points, rtol=5.1e-4, atol=1e-90)
     for k, example in enumerate(examples):
-        dimension, length = example["dimension"], example["n_tokens"]
+        variables, length = example["dimension"] + example["n_known"], example["n_tokens"]
         np.testing.assert_allclose(
-            batch.points[k, :, 1 : 1 + dimension], example["states"][:40, :dimension], rtol=1e-6
+            batch.points[k, :, 1 : 1 + variables], example["states"][:40, :variables], rtol=1e-6
         )
-        assert np.isnan(batch.points[k, :, 1 + dimension :]).all()
+        assert np.isnan(batch.points[k, :, 1 + variables :]).all()
         np.testing.assert_array_equal(batch.targets[k, :length], example["tokens"][:length])
         assert batch.targets[k, length - 1] == EOS
         assert (batch.targets[k, length:] == PAD).all()

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from odefinder.data.observations import Observations
+from odefinder.data.roles import KNOWN, SEEN, UNSEEN, Role
 from odefinder.data.units import fit_scaling
 from odefinder.inference.propose.decode import network_points
 from odefinder.language.tokens import Vocabulary
@@ -144,11 +145,16 @@ def test_units_are_those_of_inference(examples: Examples) -> None:
 
 def test_the_network_reads_gaps_as_it_does_at_inference(examples: Examples) -> None:
     """A missing cell is NaN in a batch exactly where inference has it."""
+    roles_of = {SEEN: Role.OBSERVED, UNSEEN: Role.HIDDEN, KNOWN: Role.INPUT}
     for example in examples[examples["missing"] > 0.0][:20]:
-        n, d = example["n_points"], example["dimension"]
+        n, d, k = example["n_points"], example["dimension"], example["n_known"]
         bounds = np.searchsorted(example["trajectory"][:n], np.arange(example["n_trajectories"] + 1))
         data = Observations(
-            example["times"][:n].copy(), example["states"][:n, :d].copy(), bounds.astype(np.int64)
+            example["times"][:n].copy(),
+            example["states"][:n, :d].copy(),
+            bounds.astype(np.int64),
+            roles=tuple(roles_of[code] for code in example["roles"][: d + k].tolist()),
+            known=example["states"][:n, d : d + k].copy(),
         )
         points, trajectory, roles = network_points(data, network_preset("default"))
         batch = collate(np.array([example], EXAMPLE))

@@ -30,8 +30,10 @@ from odefinder.inference.propose.decode import (
     Proposal,
     distinct_proposals,
     network_points,
+    readable_variables,
     sample,
 )
+from odefinder.language.grammar import Forced
 from odefinder.language.tokens import Vocabulary
 from odefinder.limits.sizes import MAX_POINTS
 from odefinder.network.model import Network
@@ -58,20 +60,42 @@ class Verdict:
 def decode_cases(
     network: Network | Runtime, cases: Sequence[Case], how: Decoding, *, batch: int = 0
 ) -> list[list[Proposal]]:
-    """Distinct proposals for every case.  batch: cases decoded at once; 0: whatever suits the device."""
+    """Distinct proposals for every case."""
+    return decode_all(network, [case.data for case in cases], how, batch=batch)
+
+
+def decode_all(
+    network: Network | Runtime,
+    data: Sequence[Observations],
+    how: Decoding,
+    *,
+    forced: Sequence[Forced] | None = None,
+    batch: int = 0,
+) -> list[list[Proposal]]:
+    """Distinct proposals for all of the data.
+
+    forced: known equations of each; batch: how many are decoded at once, 0: whatever suits the device.
+    """
     runtime = TorchRuntime(network) if isinstance(network, Network) else network
     batch = batch or runtime.together
     vocabulary = Vocabulary.preset(runtime.settings.vocabulary)
-    result: list[list[Proposal]] = [[] for _ in cases]
+    result: list[list[Proposal]] = [[] for _ in data]
     by_points: dict[int, list[int]] = {}
-    for i, case in enumerate(cases):
-        by_points.setdefault(min(len(case.data.times), MAX_POINTS), []).append(i)
+    for i, one in enumerate(data):
+        by_points.setdefault(min(len(one.times), MAX_POINTS), []).append(i)
     for indices in by_points.values():
         for first in range(0, len(indices), batch):
             chunk = indices[first : first + batch]
-            inputs = [network_points(cases[i].data, runtime.settings) for i in chunk]
+            inputs = [network_points(data[i], runtime.settings) for i in chunk]
             memory = runtime.encode(*map(np.concatenate, zip(*inputs, strict=True)))
-            ids, chance = sample(runtime, memory, [cases[i].dimension for i in chunk], how)
+            ids, chance = sample(
+                runtime,
+                memory,
+                [data[i].dimension for i in chunk],
+                how,
+                variables=[readable_variables(data[i]) for i in chunk],
+                forced=[forced[i] for i in chunk] if forced else None,
+            )
             for row, i in enumerate(chunk):
                 result[i] = distinct_proposals(ids[row], chance[row], vocabulary)
     return result

@@ -232,6 +232,12 @@ def network_points(
     return points, trajectory[None], roles
 
 
+def readable_variables(data: Observations) -> int:
+    """How many variables the network's equations may use: states, and known ones as far as it has columns."""
+    known = 0 if data.known is None else data.known.shape[1]
+    return min(data.dimension + known, MAX_DIMENSION)
+
+
 def derivative_template(vocabulary: Vocabulary, velocity: int) -> Template:
     """The known equation x' = v, spelled as the network has learned it: in canonical form, 1 * v."""
     return template_of(vocabulary, Form.of(make_program([VAR], [velocity])).program)
@@ -253,14 +259,8 @@ class Reading:
 
         forced: the known equations, in canonical form; for those of velocities see `derivative_template`.
         """
-        known = 0 if data.known is None else data.known.shape[1]
-        return cls(
-            runtime,
-            runtime.encode(*network_points(data, runtime.settings)),
-            data.dimension,
-            min(data.dimension + known, MAX_DIMENSION),
-            forced or {},
-        )
+        memory = runtime.encode(*network_points(data, runtime.settings))
+        return cls(runtime, memory, data.dimension, readable_variables(data), forced or {})
 
     @property
     def vocabulary(self) -> Vocabulary:
