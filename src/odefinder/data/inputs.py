@@ -8,7 +8,7 @@ its own times, a function u(t), a number, or `Hold` around values.  `sources` so
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Real
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -179,7 +179,7 @@ class _Reader:
             return self.read(next(iter(columns.values())), hold)
         if is_pandas(source, "Series"):
             source = self._series(source)
-        if isinstance(source, Callable):  # type: ignore[arg-type]
+        if callable(source):
             return sampled(source, self.first, self.last, f"{self.name}(t)")
         if isinstance(source, tuple):
             return self._own_times(source, hold)

@@ -99,15 +99,14 @@ def spread(
         return [{name: ones[number] for name, ones in each.items()} for number in range(count)]
     if is_pandas(given, "DataFrame") and column is not None and column in given.columns:
         return _by_label(given, labels, column)
-    if _named(given):
-        return [given] * count
     own_times = isinstance(given, tuple) and len(given) == 2 and axes(given[1]) > 0
-    if isinstance(given, (list, tuple)) and len(given) == count and not own_times:
-        single = count == 1 and not any(axes(one) or callable(one) or is_table(one) for one in given)
-        if not single and (count != total or not all(isinstance(one, Real) for one in given)):
-            return list(given)
-    if own_times or count == 1:
+    if own_times or _named(given):
         return [given] * count
+    listed = isinstance(given, (list, tuple)) and len(given) == count
+    if listed and not all(isinstance(one, Real) for one in given):
+        return list(given)
+    if count == 1:
+        return [given]
     if is_pandas(given, "DataFrame") or is_pandas(given, "Series"):
         if _has_one_clock(given):
             return [given] * count
@@ -115,13 +114,14 @@ def spread(
             return [given.iloc[rows] for rows in parts]
         return [given.iloc[[number]] for number in range(count)] if len(given) == count else [given] * count
     array = as_array(given)
-    if array.ndim and len(array) == count != total:
-        return list(array)
-    if array.ndim and len(array) == total:
+    length = len(array) if array.ndim else 0
+    if length == total:
         return [array[rows] for rows in parts]
+    if length == count:
+        return list(array)
     raise DataError(
-        f"something of length {len(array) if array.ndim else 0} was given for {count} trajectories with "
-        f"{total} rows; give a list with one entry per trajectory, or one value for every row"
+        f"something of length {length} was given for {count} trajectories with {total} rows; give a list "
+        "with one entry per trajectory, or one value for every row"
     )
 
 
@@ -134,11 +134,6 @@ def _has_one_clock(table: Any) -> bool:
         return False
     times = split_time(plain_columns(frame), None, None)[0]
     return bool(times.is_monotonic_increasing)
-
-
-def is_table(given: Any) -> bool:
-    """Whether it has names."""
-    return isinstance(given, Mapping) or is_pandas(given, "DataFrame")
 
 
 def _by_label(table: pd.DataFrame, labels: Sequence[str], column: Hashable) -> list[Any]:
