@@ -214,6 +214,22 @@ def test_error_columns_are_found_by_name() -> None:
         assert np.isfinite(from_arrays(frame, errors=errors, variables=["x"]).errors[0]).all()
 
 
+def test_what_the_user_says_about_errors_wins() -> None:
+    frame = FRAME[["time", "x"]].assign(x_sd=0.1, z=0.2, time_err=0.3)
+    dataset = from_arrays(frame, variables=["x"], errors={"x": "z"})
+    np.testing.assert_array_equal(dataset.errors[0], 0.2)
+    assert from_arrays(frame, errors=0.5).variables == ("x", "x_sd", "z")
+
+
+def test_the_column_of_trajectories_may_be_a_condition() -> None:
+    frame = SEVERAL[["time", "x", "temperature"]]
+    dataset = from_arrays(frame, trajectory="temperature", conditions="temperature")
+    assert dataset.labels == ("20", "30")
+    assert dataset.variables == ("x",)
+    assert dataset.settings is not None
+    assert dataset.settings.tolist() == [[20.0], [30.0]]
+
+
 def test_fewer_variables_keep_their_errors() -> None:
     dataset = from_arrays(X, T, errors=np.column_stack([T + 1.0, T + 2.0])).with_variables(["x1"])
     np.testing.assert_array_equal(dataset.errors[0][:, 0], T + 2.0)

@@ -53,11 +53,9 @@ class Extras:
         """The columns of a table that it names."""
         return {name for one in (self.inputs, self.conditions, self.errors) for name in _named(one)}
 
-    def with_error_columns(self, found: Mapping[str, str]) -> Extras:
-        """With further errors: variable -> column."""
-        if not found or not isinstance(self.errors, Mapping | None):
-            return self
-        return replace(self, errors={**found, **(self.errors or {})})
+    def with_errors(self, columns: Mapping[str, str]) -> Extras:
+        """With the errors of further variables: variable -> column."""
+        return replace(self, errors={**columns, **(self.errors or {})}) if columns else self
 
     def without_input(self, name: str) -> Extras:
         """Without the input that is this column."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,7 +15,7 @@ from odefinder.data.columns import column_numbers, find_column, plain_columns, s
 from odefinder.data.dataset import Dataset, Floats
 from odefinder.data.dosing import AMOUNT, Dosing, dosing_columns, read_dosing
 from odefinder.data.known import NOTHING_ELSE, Extras, error_column, pick
-from odefinder.data.names import names_a_trajectory
+from odefinder.data.names import names_a_trajectory, read_time_title
 from odefinder.data.raw import RawTrajectory
 from odefinder.data.validation import assemble
 from odefinder.errors import DataError, SettingsError
@@ -41,7 +41,7 @@ def from_frame(
     taken = {str(name) for name in (time, *(variables or ()))} | extras.columns()
     label_column, notes = _trajectory_column(frame, trajectory, taken)
     labels = None if label_column is None else frame[label_column]
-    if labels is not None:
+    if labels is not None and str(label_column) not in extras.columns():  # it may be a condition, too
         frame = frame.drop(columns=[label_column])
     frame, known = take_extras(frame, variables, extras)
     times, title, rest, more = split_time(frame, time, variables, labels, guess_first_column)
@@ -92,7 +92,7 @@ def take_extras(
     """The table without the columns of inputs, conditions and errors, and these columns."""
     by_text = {str(name): name for name in frame.columns}
     chosen = {str(name) for name in variables or ()}
-    notes, dosing, left_out = [], None, list[Hashable]()
+    dosing, left_out = None, list[Hashable]()
     for name in sorted(extras.columns()):
         pick(by_text, name, "inputs, conditions or errors")
         if name in chosen:
@@ -105,21 +105,27 @@ def take_extras(
         dosing = read_dosing(frame)
         left_out = [name for name in dosing_columns(frame).values() if str(name) not in chosen]
         extras = extras.without_input(next(iter(doses)))
-    others = [text for text in by_text if text not in extras.columns() | chosen]
-    found = {}
-    for title in [text for text in by_text if text in chosen or (variables is None and text in others)]:
-        column = error_column(title, others)
-        if column is not None:
-            found[title] = column
-            notes.append(
-                f"The column {column!r} is taken as the standard errors of {title}; name it in variables to "
-                "use it as a variable."
-            )
-    extras = extras.with_error_columns(found)
+    found = _error_columns([name for name in by_text if name not in extras.columns()], chosen, extras)
+    notes = [
+        f"The column {column!r} is taken as the standard errors of {title}; name it in variables to use it "
+        "as a variable."
+        for title, column in found.items()
+    ]
+    extras = extras.with_errors(found)
     used = extras.columns()
     columns = {name: column_numbers(frame[by_text[name]], name) for name in used}
-    rest = frame.drop(columns=[by_text[name] for name in used] + [n for n in left_out if str(n) not in used])
+    rest = frame.drop(columns=list({by_text[name] for name in used}.union(left_out)))
     return rest, TakenExtras(extras, columns, dosing, notes)
+
+
+def _error_columns(titles: Sequence[str], chosen: set[str], extras: Extras) -> dict[str, str]:
+    """Columns that, by their names, have the errors of others, if the user did not say where they are."""
+    if extras.errors is not None and not isinstance(extras.errors, Mapping):
+        return {}
+    variables = [title for title in titles if not chosen or title in chosen]
+    others = [title for title in titles if title not in chosen]
+    found = {title: error_column(title, others) for title in variables if read_time_title(title)[0] is None}
+    return {title: column for title, column in found.items() if column and title not in (extras.errors or {})}
 
 
 def _trajectory_column(
