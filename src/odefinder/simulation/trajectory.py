@@ -25,9 +25,7 @@ BOUND = 1e12  # times that size: divergence, where a first look did not reach th
 FIRST_LOOK = 100  # rows
 ROUGHLY = 1e-3  # rtol of the first look
 SMALL = 0.1  # share of the rows by which the size of a variable that begins at 0 is judged
-ROUNDING = (
-    1e-6  # of what its equation adds up in one step: a variable is not followed below, sums are rounded
-)
+ROUNDING = 1e-6  # of what its equation adds up in one step: below, a variable may be rounding errors only
 
 
 class Task(NamedTuple):
