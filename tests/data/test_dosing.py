@@ -53,6 +53,16 @@ def test_infusions_are_an_input() -> None:
     assert values_at(dataset.signals[0], times)[:, 0].tolist() == [0.0, 50.0, 50.0, 0.0, 0.0]
 
 
+def test_infusions_one_after_the_other_have_no_gaps() -> None:
+    """Amounts in tables are rounded, so they do not end exactly where the next begin."""
+    amounts = [71.99, 71.9901, 143.979, 0.0, 0.0]
+    frame = pd.DataFrame({"Time": [0.0, 1.0, 2.0, 4.0, 5.0], "Rate": [71.99] * 3 + [0.0] * 2, "Amt": amounts})
+    dataset = from_arrays(frame.assign(conc=[0.0, 1.0, 2.0, 3.0, 2.0]), inputs=["Amt"])
+    assert (dataset.variables, dataset.inputs) == (("conc",), ("rate",))
+    np.testing.assert_allclose(dataset.signals[0].knots, [0.0, 4.0], atol=1e-3)
+    assert dataset.signals[0].after[:, 0].tolist() == [71.99, 0.0]
+
+
 def test_repeated_doses() -> None:
     dataset = from_arrays(TABLE.assign(addl=[2.0, 0, 0, 0, 0, 0, 0, 0], ii=3.0), inputs="amt")
     assert [dose.time for dose in dataset.doses[0]] == [0.0, 3.0, 6.0, 6.0]

@@ -24,6 +24,7 @@ Floats = NDArray[np.float64]
 
 AMOUNT, RATE = "amt", "rate"
 _PARTS = (AMOUNT, RATE, "cmt", "evid", "mdv", "addl", "ii")
+ROUNDED = 1e-3  # of an infusion: a shorter gap to the next one comes from rounded amounts
 MOST_DOSES = 10_000  # of one trajectory: a typo in addl must not fill the memory
 
 
@@ -56,10 +57,15 @@ class Dosing(NamedTuple):
     def infusions(self, times: Floats) -> Signals | None:
         """The rate of infusion as a signal, if there is any."""
         changes = dict[float, float]()
-        for row, time in self._events(times):
+        events = self._events(times)
+        starts = np.array([time for _, time in events])
+        for row, time in events:
             rate = self.rates[row]
             if rate > 0.0:
-                end = time + self.amounts[row] / rate
+                lasts = self.amounts[row] / rate
+                next_start = starts[np.abs(starts - time - lasts).argmin()]
+                seamless = abs(next_start - time - lasts) <= ROUNDED * lasts
+                end = float(next_start) if seamless else time + lasts
                 changes[time] = changes.get(time, 0.0) + rate
                 changes[end] = changes.get(end, 0.0) - rate
         if not changes:
