@@ -76,7 +76,11 @@ def textbook() -> list[Known]:
 def synthetic(count: int, preset: str = "default") -> list[Known]:
     """One clean trajectory of each of this many systems of a prior."""
     prior = prior_preset(preset)._replace(
-        clean_share=1.0, dense_share=1.0, siblings=1, trajectory_weights=np.array([1.0, 0.0, 0.0, 0.0])
+        role_weights=prior_preset("plain").role_weights,
+        clean_share=1.0,
+        dense_share=1.0,
+        siblings=1,
+        trajectory_weights=np.array([1.0, 0.0, 0.0, 0.0]),
     )
     examples = np.zeros(count, EXAMPLE)
     layout = Vocabulary.preset("coarse").layout

@@ -1,9 +1,10 @@
 """Data with roles: how often the true equations of all states are among the network's samples.
 
-    python benchmarks/roles.py [WEIGHTS ...] [--prior default] [--cases 100] [--sigma .02]
+    python benchmarks/roles.py [WEIGHTS ...] [--kinds "order 2" hidden input] [--cases 100] [--sigma .02]
 
 Synthetic systems of a prior, drawn with a seed that training never uses, 100 points of one trajectory:
 velocities that nobody measured (order 2 from positions; x' = v is given), other hidden states, known inputs.
+Other kinds are "inputs", "condition", "time", combinations such as "order 2 + input", and "plain".
 Prints, by kind and dimension, the share of cases in which every true equation is among the samples, up to
 the values of constants, and in which one sample has them all; with standard errors, in %.
 """
@@ -49,18 +50,18 @@ def drawn(preset: str, first: int, vocabulary: Vocabulary) -> Examples:
     return examples
 
 
-def chosen(preset: str, count: int, sigma: float, *, plain: bool) -> list[RoleCase]:
-    """This many cases of every kind and dimension that the prior has, or as many as it soon draws."""
+def chosen(preset: str, kinds: list[str], count: int, sigma: float) -> list[RoleCase]:
+    """This many cases of these kinds and every dimension that the prior has, or as many as it soon draws."""
     vocabulary = Vocabulary.preset("coarse")
     groups: dict[tuple[str, int], list[RoleCase]] = {}
     for first in range(0, MOST_DRAWN, DRAWN_AT_ONCE):
         examples = drawn(preset, first, vocabulary)
-        with_roles = examples[(examples["roles"] != 0).any(axis=1) | plain]
-        for example in with_noise(with_roles, sigma, seed=first):
+        for example in with_noise(examples, sigma, seed=first):
             case = role_case(example, vocabulary)
-            group = groups.setdefault((case.kind, case.data.dimension), [])
-            if len(group) < count:
-                group.append(case)
+            if case.kind in kinds:
+                group = groups.setdefault((case.kind, case.data.dimension), [])
+                if len(group) < count:
+                    group.append(case)
         if groups and all(len(group) == count for group in groups.values()):
             break
     return [case for name in sorted(groups) for case in groups[name]]
@@ -87,15 +88,15 @@ def main() -> None:
     parser.add_argument("files", nargs="*", type=Path, help="weights or checkpoints; by default the shipped")
     parser.add_argument("--prior", default="default", help="preset of the prior")
     parser.add_argument("--cases", type=int, default=100, help="of every kind and dimension")
-    parser.add_argument("--plain", action="store_true", help="examples without roles, too")
+    parser.add_argument("--kinds", nargs="+", default=["order 2", "hidden", "input"])
     parser.add_argument("--sigma", type=float, default=0.02, help="multiplicative noise")
     parser.add_argument("--samples", type=int, default=50)
     parser.add_argument("--temperature", type=float, default=0.7)
     parser.add_argument("--runtime", choices=("torch", "onnx"), default="torch")
     options = parser.parse_args()
-    cases = chosen(options.prior, options.cases, options.sigma, plain=options.plain)
+    cases = chosen(options.prior, options.kinds, options.cases, options.sigma)
     if not cases:
-        parser.error(f"the prior {options.prior!r} draws no examples with roles; --plain takes others, too")
+        parser.error(f"the prior {options.prior!r} draws no examples of these kinds: {options.kinds}")
     how = Decoding(options.samples, options.temperature)
     for path in options.files or [shipped_weights()]:
         start = time.perf_counter()

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from odefinder.bench import roles
-from odefinder.bench.roles import HIDDEN, INPUT, ORDER_2, PLAIN, recoveries, role_case, share, with_noise
+from odefinder.bench.roles import ORDER_2, PLAIN, recoveries, role_case, share, with_noise
 from odefinder.data.roles import KNOWN, SEEN, UNSEEN, Role
 from odefinder.expressions.form import Form
 from odefinder.expressions.program import concatenate
@@ -38,9 +38,9 @@ def record(equations: list[str], codes: list[int]) -> Examples:
 EXAMPLES = {
     PLAIN: record(OSCILLATOR, [SEEN, SEEN]),
     ORDER_2: record(OSCILLATOR, [SEEN, UNSEEN]),
-    HIDDEN: record(["mul -0.3 x1", "mul 2.5 x0"], [SEEN, UNSEEN]),
-    INPUT: record(["add x0 mul 0.5 x1"], [SEEN, KNOWN]),
-    f"{ORDER_2} + {INPUT}": record([OSCILLATOR[0], "add mul -0.5 x0 x2"], [SEEN, UNSEEN, KNOWN]),
+    "hidden": record(["mul -0.3 x1", "mul 2.5 x0"], [SEEN, UNSEEN]),
+    "input": record(["add x0 mul 0.5 x1"], [SEEN, KNOWN]),
+    "order 2 + input": record([OSCILLATOR[0], "add mul -0.5 x0 x2"], [SEEN, UNSEEN, KNOWN]),
 }
 
 
@@ -54,11 +54,20 @@ def test_the_kind_of_an_example(kind: str) -> None:
     unseen = [role in (Role.VELOCITY, Role.HIDDEN) for role in case.data.roles[: case.data.dimension]]
     np.testing.assert_array_equal(np.isnan(case.data.states).all(axis=0), unseen)
     assert case.data.known is not None
-    assert case.data.known.shape == (40, INPUT in kind)
+    assert case.data.known.shape == (40, int("input" in kind))
+
+
+def test_conditions_and_time_are_known_by_their_values() -> None:
+    for values, kind in ((np.full(40, 0.7), "condition"), (np.linspace(0.1, 1.0, 40), "time")):
+        example = EXAMPLES["order 2 + input"].copy()
+        example["states"][0, :40, 2] = values
+        assert role_case(example[0], COARSE).kind == f"order 2 + {kind}"
+    two = record(["add x1 mul x2 x0"], [SEEN, KNOWN, KNOWN])
+    assert role_case(two[0], COARSE).kind == "inputs"
 
 
 def test_noise_is_on_what_is_seen_and_units_stay_canonical() -> None:
-    clean = EXAMPLES[f"{ORDER_2} + {INPUT}"]
+    clean = EXAMPLES["order 2 + input"]
     noisy = with_noise(clean, 0.02)
     x, y = (examples["states"][0, :40] for examples in (clean, noisy))
     assert np.abs(y[:, 0]).max() == 1.0
@@ -72,7 +81,7 @@ def system(*equations: str) -> Proposal:
 
 
 def test_equations_may_come_from_different_samples(monkeypatch: pytest.MonkeyPatch) -> None:
-    case = role_case(EXAMPLES[HIDDEN][0], COARSE)
+    case = role_case(EXAMPLES["hidden"][0], COARSE)
     samples = {
         (False, False): [system("mul 3 x1", "sin x0"), system("x0", "x1")],
         (True, False): [system("mul 3 x1", "sin x0"), system("x0", "mul 7 x0")],

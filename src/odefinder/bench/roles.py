@@ -1,20 +1,22 @@
 """Examples with roles: how often the network's samples hold the true equations.
 
 An example of the prior says what each of its columns is, and so of which kind it is: *order 2* has velocities
-that nobody measured (x' = v, which the decoder is given), *hidden* has other states that nobody measured,
-*input* has known variables; some are of several kinds.
+that nobody measured (x' = v, which the decoder is given), *hidden* has other states that nobody measured;
+known variables are *inputs*, *conditions* (constant in each trajectory) or the *time*.  Some are of several
+kinds.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
 from odefinder.bench.validation import decode_all
-from odefinder.data.observations import Observations
-from odefinder.data.roles import KNOWN, SEEN, UNSEEN, Role
+from odefinder.data.observations import Floats, Ints, Observations
+from odefinder.data.roles import SEEN, UNSEEN, Role
 from odefinder.expressions.form import Form
 from odefinder.expressions.program import Program
 from odefinder.inference.propose.decode import Decoding, Proposal, derivative_template
@@ -23,7 +25,8 @@ from odefinder.language.tokens import Vocabulary
 from odefinder.network.runtime import Runtime
 from odefinder.prior.examples import Example, Examples
 
-PLAIN, ORDER_2, HIDDEN, INPUT = "plain", "order 2", "hidden", "input"
+PLAIN, ORDER_2, INPUTS = "plain", "order 2", "inputs"
+STRAIGHT = 1e-9  # how far the correlation of a known variable with time may be from 1 if it is the time
 
 
 @dataclass(frozen=True)
@@ -52,16 +55,32 @@ def role_case(example: Example, vocabulary: Vocabulary) -> RoleCase:
     codes = example["roles"][:columns]
     truth = Form.of(Program(example["ops"][:nodes].copy(), example["values"][:nodes].copy()))
     velocities = _velocities(truth, np.flatnonzero(codes == UNSEEN).tolist(), vocabulary)
-    roles = {SEEN: Role.OBSERVED, UNSEEN: Role.HIDDEN, KNOWN: Role.INPUT}
-    named = [Role.VELOCITY if k in velocities.values() else roles[code] for k, code in enumerate(codes)]
     trajectory = example["trajectory"][:n]
     bounds = np.searchsorted(trajectory, np.arange(example["n_trajectories"] + 1)).astype(np.int64)
+    times = example["times"][:n].copy()
     values = np.where(codes == UNSEEN, np.nan, example["states"][:n, :columns])
-    data = Observations(example["times"][:n].copy(), values[:, :d], bounds, tuple(named), known=values[:, d:])
-    kinds = {ORDER_2: Role.VELOCITY, HIDDEN: Role.HIDDEN, INPUT: Role.INPUT}
-    kind = " + ".join(kind for kind, role in kinds.items() if role in named) or PLAIN
+    roles = [Role.OBSERVED if code == SEEN else Role.HIDDEN for code in codes[:d]]
+    for v in velocities.values():
+        roles[v] = Role.VELOCITY
+    roles += [_known_role(times, signal, bounds) for signal in values.T[d:]]
+    data = Observations(times, values[:, :d], bounds, tuple(roles), known=values[:, d:])
     forced = {x: derivative_template(vocabulary, v) for x, v in velocities.items()}
-    return RoleCase(kind, data, truth, forced)
+    return RoleCase(_kind(roles), data, truth, forced)
+
+
+def _known_role(times: Floats, signal: Floats, bounds: Ints) -> Role:
+    """What a known variable is, to judge by its values."""
+    if all(np.ptp(signal[a:b]) == 0.0 for a, b in pairwise(bounds)):
+        return Role.CONDITION
+    straight = np.ptp(signal) > 0.0 and np.corrcoef(times, signal)[0, 1] > 1.0 - STRAIGHT
+    return Role.TIME if straight else Role.INPUT
+
+
+def _kind(roles: Sequence[Role]) -> str:
+    """The name of a kind, such as "order 2 + input"."""
+    names = {Role.VELOCITY: ORDER_2, Role.INPUT: INPUTS if roles.count(Role.INPUT) > 1 else "input"}
+    special = sorted({role for role in roles if role != Role.OBSERVED}, key=list(Role).index)
+    return " + ".join(names.get(role, role.value) for role in special) or PLAIN
 
 
 def _velocities(truth: Form, unseen: list[int], vocabulary: Vocabulary) -> dict[int, int]:
