@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from odefinder.data.dataset import Clock, Dataset, Floats
+from odefinder.data import saved as saved_data
+from odefinder.data.dataset import Dataset, Floats
 from odefinder.errors import DataError, OdefinderError
 from odefinder.inference.find import Outcome
 from odefinder.inference.remarks import Explanation
 from odefinder.system import ODESystem
 
-FORMAT, VERSION = "odefinder model", 1
+FORMAT, VERSION = "odefinder model", 2  # version 1 has no roles
 
 
 @dataclass(frozen=True)
@@ -59,7 +60,7 @@ def as_dict(saved: Saved) -> dict[str, Any]:
     data, outcome = saved.dataset, saved.outcome
     return {
         "format": FORMAT,
-        "version": VERSION,
+        "version": 2 if saved_data.has_roles(data) else 1,
         "odefinder": version("odefinder"),
         "parameters": {name: _plain(value) for name, value in saved.parameters.items()},
         "chosen": saved.chosen,
@@ -77,15 +78,7 @@ def as_dict(saved: Saved) -> dict[str, Any]:
         ],
         "noise": [_number(value) for value in outcome.noise.tolist()],
         "notes": outcome.notes,
-        "data": {
-            "times": [times.tolist() for times in data.times],
-            "states": [[[_number(x) for x in row] for row in states.tolist()] for states in data.states],
-            "variables": list(data.variables),
-            "titles": list(data.titles),
-            "labels": list(data.labels),
-            "clock": asdict(data.clock),
-            "notes": list(data.notes),
-        },
+        "data": saved_data.as_dict(data),
     }
 
 
@@ -97,16 +90,7 @@ def _from_dict(content: Any) -> Saved:
             f"it was saved in version {content['version']} of the format, and this odefinder reads up to "
             f"version {VERSION}: update odefinder"
         )
-    data = content["data"]
-    dataset = Dataset(
-        tuple(_floats(times) for times in data["times"]),
-        tuple(_floats(states) for states in data["states"]),
-        tuple(data["variables"]),
-        tuple(data["titles"]),
-        tuple(data["labels"]),
-        Clock(**data["clock"]),
-        tuple(data["notes"]),
-    )
+    dataset = saved_data.read_dict(content["data"])
     explanations = [
         Explanation(
             ODESystem.from_dict(one["system"]),
