@@ -1,5 +1,6 @@
 """Inputs, conditions and errors in arrays, lists, tables and files."""
 
+import warnings
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -7,6 +8,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as arrays
 
 from odefinder.data import Dataset, from_arrays, read
 from odefinder.data.inputs import Hold
@@ -214,6 +218,35 @@ def test_error_columns_are_found_by_name() -> None:
         assert np.isfinite(from_arrays(frame, errors=errors, variables=["x"]).errors[0]).all()
 
 
+def test_units_in_titles_may_be_left_out() -> None:
+    frame = FRAME[["time"]].assign(**{"c (mg/l)": np.sin(T), "c_sd (mg/l)": 0.1, "drive (V)": U})
+    dataset = from_arrays(frame, inputs="drive")
+    assert (dataset.variables, dataset.inputs) == (("c",), ("drive",))
+    np.testing.assert_array_equal(dataset.errors[0], 0.1)
+    np.testing.assert_allclose(at_rows(dataset)[:, 0], U)
+    with pytest.raises(SettingsError, match="named as a variable and as an input"):
+        from_arrays(frame, inputs="drive", variables=["c (mg/l)", "drive (V)"])
+
+
+@given(st.recursive(
+    st.none() | st.floats() | st.text("ux", max_size=2) | st.booleans() | st.just(np.sin) | st.just(U)
+    | arrays.arrays(np.float64, arrays.array_shapes(max_dims=3, max_side=10)),
+    lambda inner: st.lists(inner, max_size=3) | st.tuples(inner, inner) | inner.map(Hold)
+    | st.dictionaries(st.text("uxk", max_size=2), inner, max_size=2),
+    max_leaves=4,
+))  # fmt: skip
+@settings(deadline=None, max_examples=100)
+def test_anything_ends_with_data_or_with_our_errors(given_thing: Any) -> None:
+    for option in ("inputs", "conditions", "errors"):
+        for data in ((X, T), ([X, X], [T, T]), (FRAME,)):
+            with suppress(OdefinderError), warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                dataset = from_arrays(*data, **{option: given_thing}).with_roles(2, 1, explicit_time=True)
+                known = dataset.observations(dataset.scaling()).known
+                assert known is not None
+                assert np.isfinite(known).all()
+
+
 def test_what_the_user_says_about_errors_wins() -> None:
     frame = FRAME[["time", "x"]].assign(x_sd=0.1, z=0.2, time_err=0.3)
     dataset = from_arrays(frame, variables=["x"], errors={"x": "z"})
@@ -267,6 +300,8 @@ def test_files(tmp_path: Path) -> None:
         ({"inputs": {"w": ["a"] * 10}}, "'w' has text"),
         ({"inputs": {"w": lambda t: 1 / 0}}, r"w\(t\) fails at t = 0"),
         ({"inputs": {"t": U}}, "t is the time itself"),
+        ({"inputs": {"w": 1e150 * U}}, "'w' reach 8.1e.151, which is too large"),
+        ({"conditions": {"k": 1e-150}}, "'k' reach 1e-150, which is too small"),
         ({"errors": {"z": 0.1}}, "errors are given for 'z', which is no variable"),
         ({"errors": {"x": -U}}, "of x in row 2 is negative"),
         ({"errors": {"x": U[:4]}}, "errors of x do not fit"),

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from odefinder.data.advice import check_size
 from odefinder.data.dataset import Clock
 from odefinder.data.doses import Dose
 from odefinder.data.dosing import RATE
@@ -48,7 +49,10 @@ def gather(raw: Sequence[RawTrajectory], times: Sequence[Floats], clock: Clock) 
     found = [read_conditions(one.extras.conditions, one.columns, one.of) for one in raw]
     conditions = _common([tuple(one) for one in found], "conditions")
     settings = np.array([list(one.values()) for one in found]) if conditions else None
-    notes += [] if settings is None else _same_everywhere(conditions, settings)
+    if settings is not None:
+        for name, column in zip(conditions, settings.T, strict=True):
+            check_size(name, float(np.abs(column).max()))
+        notes += _same_everywhere(conditions, settings)
     signals = tuple(one.signals for one in known) if inputs else ()
     return Gathered(inputs, signals, conditions, settings, doses, tuple(dict.fromkeys(notes)))
 
@@ -101,10 +105,11 @@ def _first_seen(one: RawTrajectory, times: Floats) -> float:
 
 
 def _remarks(inputs: Sequence[str], known: Sequence[Known]) -> list[str]:
-    """Inputs that never change."""
+    """Inputs that never change; those with values that cannot be used are errors."""
     notes = []
     for column, name in enumerate(inputs):
         values = [np.stack([one.signals.before, one.signals.after])[:, :, column] for one in known]
+        check_size(name, max(float(np.abs(one).max()) for one in values))
         if any(one.max() > one.min() for one in values):
             continue
         if len({one.flat[0] for one in values}) > 1:

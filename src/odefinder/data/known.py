@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from odefinder.data.inputs import Hold, Names, as_array, axes, is_pandas, sources
-from odefinder.data.names import did_you_mean
+from odefinder.data.names import did_you_mean, split_unit
 from odefinder.errors import DataError, SettingsError
 
 if TYPE_CHECKING:
@@ -308,5 +308,5 @@ def _variable_of(column: str, names: Sequence[str]) -> str:
 def error_column(title: str, titles: Sequence[str]) -> str | None:
     """The column that, by its name, has the errors of another: `c_sd` beside `c`."""
     endings = "|".join(_ERROR_ENDINGS)
-    pattern = re.compile(rf"{re.escape(title)}[\s_.\-]+({endings})", re.IGNORECASE)
-    return next((other for other in titles if pattern.fullmatch(other)), None)
+    pattern = re.compile(rf"{re.escape(split_unit(title)[0])}[\s_.\-]+({endings})", re.IGNORECASE)
+    return next((other for other in titles if pattern.fullmatch(split_unit(other)[0])), None)

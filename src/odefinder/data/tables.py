@@ -15,7 +15,7 @@ from odefinder.data.columns import column_numbers, find_column, plain_columns, s
 from odefinder.data.dataset import Dataset, Floats
 from odefinder.data.dosing import AMOUNT, Dosing, dosing_columns, read_dosing
 from odefinder.data.known import NOTHING_ELSE, Extras, error_column, pick
-from odefinder.data.names import names_a_trajectory, read_time_title
+from odefinder.data.names import names_a_trajectory, read_time_title, split_unit
 from odefinder.data.raw import RawTrajectory
 from odefinder.data.validation import assemble
 from odefinder.errors import DataError, SettingsError
@@ -90,12 +90,14 @@ def take_extras(
     frame: pd.DataFrame, variables: Sequence[Hashable] | None, extras: Extras
 ) -> tuple[pd.DataFrame, TakenExtras]:
     """The table without the columns of inputs, conditions and errors, and these columns."""
-    by_text = {str(name): name for name in frame.columns}
+    titles = [str(name) for name in frame.columns]
+    without_unit = {split_unit(title)[0]: name for title, name in zip(titles, frame.columns, strict=True)}
+    by_text = {**without_unit, **dict(zip(titles, frame.columns, strict=True))}  # u for u (V), too
     chosen = {str(name) for name in variables or ()}
     dosing, left_out = None, list[Hashable]()
     for name in sorted(extras.columns()):
         pick(by_text, name, "inputs, conditions or errors")
-        if name in chosen:
+        if str(by_text[name]) in chosen:
             raise SettingsError(
                 f"the column {name!r} is named as a variable and as an input, condition or error; name "
                 "it once"
@@ -105,7 +107,8 @@ def take_extras(
         dosing = read_dosing(frame)
         left_out = [name for name in dosing_columns(frame).values() if str(name) not in chosen]
         extras = extras.without_input(next(iter(doses)))
-    found = _error_columns([name for name in by_text if name not in extras.columns()], chosen, extras)
+    taken = {str(by_text[name]) for name in extras.columns()}
+    found = _error_columns([title for title in titles if title not in taken], chosen, extras)
     notes = [
         f"The column {column!r} is taken as the standard errors of {title}; name it in variables to use it "
         "as a variable."

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from odefinder.data.advice import LEAVE_OUT, MIN_POINTS, SEPARATE
+from odefinder.data.advice import LARGEST, LEAVE_OUT, MIN_POINTS, SEPARATE, SMALLEST, check_size
 from odefinder.data.clock import read_times
 from odefinder.data.dataset import Dataset, Floats
 from odefinder.data.gather import Gathered, gather
@@ -22,7 +22,6 @@ from odefinder.data.roles import TIME_NAME
 from odefinder.errors import DataError
 from odefinder.limits.sizes import MAX_DIMENSION
 
-LARGEST, SMALLEST = 1e100, 1e-100  # bounds of a variable's largest magnitude: its square must not overflow
 CLOSEST = 1e-12  # the shortest step, relative to the duration, that arithmetic can tell from zero
 
 
@@ -237,12 +236,7 @@ def _check_sizes(times: Sequence[Floats], states: Sequence[Floats], names: Seque
                 f"the column {name!r} has only {_counted(len(known), 'value')}; give at least {MIN_POINTS}, "
                 f"or {LEAVE_OUT}"
             )
-        if known.max() > LARGEST or 0.0 < known.max() < SMALLEST:
-            size = "large" if known.max() > 1.0 else "small"
-            raise DataError(
-                f"the values of {name!r} reach {known.max():.3g}, which is too {size} to compute with; give "
-                "them in another unit, so that they are near 1"
-            )
+        check_size(name, float(known.max()))
 
 
 def _remarks(states: Sequence[Floats], names: Sequence[str]) -> list[str]:
