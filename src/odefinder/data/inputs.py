@@ -43,6 +43,10 @@ class Hold:
 
     values: Any
 
+    def __post_init__(self) -> None:
+        if isinstance(self.values, Hold):
+            object.__setattr__(self, "values", self.values.values)
+
 
 class OwnTimes(NamedTuple):
     """Values with times of their own."""

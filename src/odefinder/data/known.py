@@ -78,8 +78,9 @@ def _named(given: Any) -> set[str]:
         return _named(given.values)
     if isinstance(given, Mapping):
         return {name for one in given.values() if isinstance(one, (str, Hold)) for name in _named(one)}
-    if isinstance(given, (list, tuple)) and given and all(isinstance(one, (str, Hold)) for one in given):
-        return {name for one in given for name in _named(one)}
+    if isinstance(given, (list, tuple)) and all(isinstance(one, (str, Hold)) for one in given):
+        names = [_named(one) for one in given]
+        return set().union(*names) if all(names) else set()
     return set()
 
 
@@ -172,15 +173,22 @@ def read_inputs(given: Any, columns: Mapping[str, Any] | None, start: float) -> 
     """The sources of the inputs of one trajectory by name; text stands for columns of its table."""
     if given is None:
         return {}
-    if isinstance(given, str) or (isinstance(given, Hold) and isinstance(given.values, str)):
-        given = [given]
-    if isinstance(given, Hold) and _named(given):
-        given = [Hold(name) for name in given.values]
-    if _named(given) and not isinstance(given, Mapping):
-        given = {(one.values if isinstance(one, Hold) else one): one for one in given}
+    if _named(given):
+        given = _by_name(given)
     if isinstance(given, Mapping):
         return {(str(name),): _source(source, columns) for name, source in given.items()}
     return sources(given, start)
+
+
+def _by_name(given: Any) -> dict[Any, Any]:
+    """Columns that were named, alone, in lists, inside of Hold or of a mapping, as a mapping."""
+    if isinstance(given, str):
+        return {given: given}
+    if isinstance(given, Mapping):
+        return dict(given)
+    if isinstance(given, Hold):
+        return {name: Hold(source) for name, source in _by_name(given.values).items()}
+    return {name: source for one in given for name, source in _by_name(one).items()}
 
 
 def _source(source: Any, columns: Mapping[str, Any] | None) -> Any:
