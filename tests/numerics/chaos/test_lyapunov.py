@@ -5,8 +5,8 @@ import pytest
 
 from odefinder.errors import SettingsError
 from odefinder.expressions.program import Program
-from odefinder.numerics.chaos.lyapunov import kaplan_yorke, lyapunov_spectrum, mean_period
-from odefinder.numerics.integrate import Status, integrate
+from odefinder.numerics.chaos.lyapunov import kaplan_yorke, lyapunov_spectrum
+from odefinder.numerics.integrate import Status
 from odefinder.system import ODESystem
 
 
@@ -100,12 +100,3 @@ def test_settings_are_checked() -> None:
 )
 def test_kaplan_yorke(exponents: list[float], dimension: float) -> None:
     assert kaplan_yorke(exponents) == pytest.approx(dimension)
-
-
-def test_mean_period() -> None:
-    t = np.linspace(0.0, 50.0, 2001)
-    assert mean_period(t, np.stack([np.sin(3.0 * t), np.cos(3.0 * t)], axis=1)) == pytest.approx(
-        2.0 * np.pi / 3.0, rel=0.02
-    )
-    states, _ = integrate(LORENZ, [1.0, 1.0, 20.0], t)
-    assert 0.4 < mean_period(t[200:], states[200:]) < 1.0

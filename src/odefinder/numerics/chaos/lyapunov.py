@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from odefinder.errors import DataError, SettingsError
+from odefinder.errors import SettingsError
 from odefinder.expressions.program import Program
 from odefinder.limits.deadline import Deadline
 from odefinder.numerics.evaluate import evaluate, evaluate_gradients, jacobian
@@ -91,7 +91,7 @@ def lyapunov_spectrum(
 ) -> Spectrum:
     """The exponents along the trajectory from x0.
 
-    period: the time scale of the system, such as its mean period (`mean_period` estimates it from data);
+    period: the time scale of the system, such as its mean period (`records.mean_period`);
     periods: how many to average over; transient: how many to leave out before; seconds: a time budget, after
     which the mean over what was done is returned.
     """
@@ -122,23 +122,6 @@ def kaplan_yorke(exponents: ArrayLike) -> float:
     if whole in (0, len(ordered)):
         return float(whole)
     return float(whole + sums[whole - 1] / -ordered[whole])
-
-
-def mean_period(t: ArrayLike, states: ArrayLike) -> float:
-    """The mean period of a record (N, D): 2 pi times spread over speed, as for a harmonic oscillation.
-
-    The variables' periods are averaged geometrically, so that neither a slow nor a fast one rules alone.
-    """
-    times, x = np.asarray(t, np.float64), np.asarray(states, np.float64)
-    if x.ndim != 2 or times.shape != x.shape[:1] or len(times) < 3:
-        raise DataError("give at least three times (N,) and the states (N, D) at them")
-    steps = np.diff(times)
-    spread = np.nanstd(x, axis=0)
-    speed = np.sqrt(np.nansum(np.diff(x, axis=0) ** 2 / steps[:, None], axis=0) / steps.sum())
-    moving = (spread > 0.0) & (speed > 0.0)
-    if not moving.any():
-        raise DataError("nothing changes in this record, so it has no period")
-    return float(2.0 * np.pi * np.exp(np.mean(np.log(spread[moving] / speed[moving]))))
 
 
 class _Walk:
