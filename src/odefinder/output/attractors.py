@@ -63,7 +63,7 @@ def draw_attractors(figure: Any, dataset: Dataset, system: ODESystem, starts: Fl
         whole = len(path) == FINE_POINTS
         distance = attractor_distance(record, grid if whole else np.full_like(grid, np.nan), lag)
         panels[0].set_title(
-            f"distance to the model {distance.distance:.2f}, between its halves {distance.reference:.2f}",
+            f"distance to the model {distance.distance:.2f}, by chance {distance.reference:.2f}",
             loc="right", fontsize=8, color=GREY,
         )  # fmt: skip
 

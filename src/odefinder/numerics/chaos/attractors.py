@@ -8,6 +8,7 @@ but also the order in which they are visited.
 
 from __future__ import annotations
 
+from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
@@ -19,6 +20,7 @@ from odefinder.numerics.chaos.records import delay_embedded
 Floats = NDArray[np.float64]
 
 DELAYS = 2  # of an embedded point
+PIECES = 4  # of the true record, for the distance by chance
 MOST_POINTS = 1000  # of each cloud: the cost grows as their square
 
 
@@ -26,7 +28,7 @@ class AttractorDistance(NamedTuple):
     """The distance of a model's attractor from the true one, with what it has to be compared with."""
 
     distance: float  # 0: the same, 1: nothing in common
-    reference: float  # the distance between the two halves of the truth: what the length of the record allows
+    reference: float  # what two records of this length, both of the true system, may be apart by chance
 
 
 def attractor_distance(
@@ -42,9 +44,7 @@ def attractor_distance(
         raise DataError(f"give two records (N, D) with the same variables, not {x.shape} and {y.shape}")
     spread = np.nanstd(x, axis=0)
     unit = np.where(spread > 0.0, spread, 1.0)
-    half = len(x) // 2
-    halves = [_cloud(part / unit, delays, lag) for part in (x[:half], x[half:])]
-    reference = cloud_distance(*halves)
+    reference = _distance_by_chance(x / unit, delays, lag)
     if not np.isfinite(y).all():
         return AttractorDistance(1.0, reference)
     return AttractorDistance(
@@ -57,8 +57,15 @@ def cloud_distance(one: Floats, other: Floats) -> float:
     between = _mean_distance(one, other)
     if between == 0.0:
         return 0.0
-    within = _mean_distance(one, one) + _mean_distance(other, other)
+    within = sum(_mean_distance(cloud, cloud) * len(cloud) / max(len(cloud) - 1, 1) for cloud in (one, other))
     return float(np.sqrt(max(0.0, 1.0 - within / (2.0 * between))))
+
+
+def _distance_by_chance(states: Floats, delays: int, lag: int) -> float:
+    """From the distances between pieces of one record: their squares fall as one over the length."""
+    pieces = [_cloud(piece, delays, lag) for piece in np.array_split(states, PIECES)]
+    squares = [cloud_distance(one, other) ** 2 for one, other in combinations(pieces, 2)]
+    return float(np.sqrt(np.mean(squares) / PIECES))
 
 
 def _cloud(states: Floats, delays: int, lag: int) -> Floats:
