@@ -98,6 +98,7 @@ def _axes(axes: Any, dataset: Dataset, data: Floats, drawn: list[Floats]) -> Non
         getattr(axes, f"set_{letter}label")(name)
     if len(names) == 3:
         axes.tick_params(labelsize=7)
+        axes.locator_params(nbins=5)
         axes.view_init(elev=22.0, azim=-55.0)
         axes.set_box_aspect(None, zoom=0.88)  # or the label on the right is cut off
         for pane in (axes.xaxis, axes.yaxis, axes.zaxis):

@@ -46,6 +46,8 @@ def test_a_linear_system_has_the_real_parts_of_its_eigenvalues() -> None:
 def test_before_it_rests_a_linear_system_is_integrated() -> None:
     spectrum = lyapunov_spectrum(program("-0.2*x", "0.1*y"), [1.0, 1.0], 3.0, periods=20.0, transient=0.0)
     assert spectrum.exponents == pytest.approx([0.1, -0.2], abs=1e-6)
+    assert not spectrum.chaotic
+    assert str(spectrum) == "not chaotic: it grows without bound"
 
 
 def test_a_limit_cycle_has_exponent_zero() -> None:
@@ -82,6 +84,9 @@ def test_a_system_that_runs_away_says_so() -> None:
 def test_a_budget_ends_it_early() -> None:
     spectrum = lyapunov_spectrum(LORENZ, [1.0, 1.0, 20.0], 0.75, periods=1e6, seconds=0.05)
     assert spectrum.duration < 1e5
+    nothing = lyapunov_spectrum(LORENZ, [1.0, 1.0, 20.0], 0.75, seconds=0.0)
+    assert not nothing.chaotic
+    assert str(nothing) == "no Lyapunov exponents: the time budget was too small"
 
 
 def test_settings_are_checked() -> None:

@@ -38,6 +38,7 @@ SIMPSON = np.array([1.0, 4.0, 2.0, 4.0, 2.0, 4.0, 2.0, 4.0, 1.0]) / 24.0  # weig
 # on the integrator's steps would no longer know the speed of the deviations, but the eigenvalues do.
 REST = 1e-6
 SURE = 3.0  # standard errors
+RUNAWAY = 10.0  # largest value of the second half relative to the first, beyond which motion has no bound
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,6 +50,7 @@ class Spectrum:
     duration: float  # the time that they are averaged over
     period: float  # as it was given
     status: Status  # not OK: the trajectory ended early
+    bounded: bool = True  # False: it grows on and on, so that neighbours part without chaos
 
     @property
     def largest(self) -> float:
@@ -67,7 +69,7 @@ class Spectrum:
     @property
     def chaotic(self) -> bool:
         """Whether neighbours part faster than they do on a torus, where their distance grows as the time."""
-        if self.status != Status.OK or not np.isfinite(self.errors[0]):
+        if self.status != Status.OK or not self.bounded or not np.isfinite(self.errors[0]):
             return False
         neutral = np.log1p(self.duration / self.period) / self.duration
         return self.largest > neutral + SURE * float(self.errors[0])
@@ -75,6 +77,10 @@ class Spectrum:
     def __str__(self) -> str:
         if self.status != Status.OK:
             return f"no Lyapunov exponents: {self.status.message}"
+        if not np.isfinite(self.largest):
+            return "no Lyapunov exponents: the time budget was too small"
+        if not self.bounded:
+            return "not chaotic: it grows without bound"
         if not self.chaotic:
             return f"not chaotic: the largest Lyapunov exponent is {self.largest:.2g}"
         return f"chaotic: neighbouring trajectories part by a factor of e every {self.time:.2g} time units"
@@ -103,13 +109,17 @@ def lyapunov_spectrum(
     deadline = Deadline(seconds)
     for _ in walk.windows(transient, deadline):
         pass
-    logs, times = [], []
+    logs, times, sizes = [], [], []
     for grown, time in walk.windows(periods, deadline):
         logs.append(grown)
         times.append(time)
+        sizes.append(float(np.abs(walk.state).max()))
     if walk.rates is not None:
         return Spectrum(walk.rates, np.zeros_like(walk.rates), periods * period, period, Status.OK)
-    return _spectrum(np.array(logs).reshape(-1, len(walk.state)), np.array(times), period, walk.status)
+    half = len(sizes) // 2
+    bounded = half == 0 or max(sizes[half:]) <= RUNAWAY * max(sizes[:half])
+    means = _means(np.array(logs).reshape(-1, len(walk.state)), np.array(times))
+    return Spectrum(*means, sum(times), period, walk.status, bounded)
 
 
 def kaplan_yorke(exponents: ArrayLike) -> float:
@@ -178,12 +188,11 @@ class _Walk:
         return self.rates is not None
 
 
-def _spectrum(logs: Floats, times: Floats, period: float, status: Status) -> Spectrum:
-    """The means over all windows, and their errors from the means over blocks."""
+def _means(logs: Floats, times: Floats) -> tuple[Floats, Floats]:
+    """The means over all windows, largest first, and their errors from the means over blocks."""
     dimension = logs.shape[1]
     if len(logs) == 0:
-        nothing = np.full(dimension, np.nan)
-        return Spectrum(nothing, nothing, 0.0, period, status)
+        return np.full(dimension, np.nan), np.full(dimension, np.nan)
     exponents = logs.sum(axis=0) / times.sum()
     errors = np.full(dimension, np.inf)
     if len(logs) >= BLOCKS:
@@ -195,4 +204,4 @@ def _spectrum(logs: Floats, times: Floats, period: float, status: Status) -> Spe
         means = sums[spans > 0.0] / spans[spans > 0.0, None]
         errors = means.std(axis=0, ddof=1) / np.sqrt(len(means))
     order = np.argsort(-exponents)
-    return Spectrum(exponents[order], errors[order], float(times.sum()), period, status)
+    return exponents[order], errors[order]
