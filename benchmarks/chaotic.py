@@ -2,8 +2,10 @@
 
     python benchmarks/chaotic.py [--methods odefinder,stlsq] [--noise 0,0.1,1,5] [--systems lorenz,rossler]
                                  [--budget 10] [--jobs 1] [--out runs/chaotic.jsonl] [--report]
+                                 [--table FILE.csv]
 
-Writes one line for each fit; the same command goes on where it stopped.  --report only prints the table.
+Writes one line for each fit; the same command goes on where it stopped.  --report only prints the summary,
+--table also writes errors and scores to a CSV file.
 """
 
 from __future__ import annotations
@@ -12,7 +14,15 @@ import argparse
 from pathlib import Path
 
 from odefinder.bench.chaotic.data import NOISES
-from odefinder.bench.chaotic.study import METHODS, StudyTask, read_results, run, study_flows, summary
+from odefinder.bench.chaotic.study import (
+    METHODS,
+    StudyTask,
+    read_results,
+    run,
+    study_flows,
+    summary,
+    write_table,
+)
 
 SET = Path(__file__).parent / "sets" / "chaotic.json"
 
@@ -29,6 +39,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--out", type=Path, default=Path("runs/chaotic.jsonl"))
     parser.add_argument("--report", action="store_true")
+    parser.add_argument("--table", type=Path)
     options = parser.parse_args()
     tasks = [
         StudyTask(SET, method, flow.id, float(noise), options.seed, options.budget)
@@ -45,7 +56,10 @@ def main() -> None:
                 flush=True,
             )
     wanted = {task.key for task in tasks}
-    print("\n".join(summary(result for result in read_results(options.out) if result.key in wanted)))
+    results = [result for result in read_results(options.out) if result.key in wanted]
+    print("\n".join(summary(results)))
+    if options.table:
+        write_table(results, options.table)
 
 
 if __name__ == "__main__":

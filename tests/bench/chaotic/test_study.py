@@ -10,7 +10,7 @@ from odefinder.bench.chaotic import stlsq, study
 from odefinder.bench.chaotic.coefficients import coefficient_error
 from odefinder.bench.chaotic.data import StudyData, study_data
 from odefinder.bench.chaotic.scores import Truth, chaos_scores
-from odefinder.bench.chaotic.study import StudyTask, read_results, run, study_flows, summary
+from odefinder.bench.chaotic.study import StudyTask, read_results, run, study_flows, summary, write_table
 from odefinder.errors import DataError, SettingsError
 from odefinder.expressions.program import Program
 from odefinder.system import ODESystem
@@ -63,7 +63,13 @@ def test_a_run_goes_on_where_it_stopped(tmp_path: Path) -> None:
 def test_the_summary_has_the_published_figures(tmp_path: Path) -> None:
     out = tmp_path / "out.jsonl"
     list(run([*tasks("truth", 0.0), *tasks("broken", 0.0, 5.0)], out))
-    header, truth, failed, weak, *_ = summary(read_results(out))
+    results = read_results(out)
+    write_table(results, tmp_path / "tables" / "study.csv")
+    table = (tmp_path / "tables" / "study.csv").read_text(encoding="utf-8").splitlines()
+    assert len(table) == 4
+    assert table[1].startswith("truth,lorenz,0.0,0,1.0,ok,0,True,")
+    assert "RuntimeError: no luck,inf,False" in table[2]
+    header, truth, failed, weak, *_ = summary(results)
     assert header.split()[-4:] == ["0", "0.1", "1", "5"]
     assert truth.split() == ["truth", "1", "of", "1", "-", "-", "-"]
     assert failed.split() == ["broken", "0", "of", "1", "-", "-", "0", "of", "1"]

@@ -2,8 +2,8 @@
 
 Monomials up to degree 4, derivatives by central differences, ten models on random subsets of 500 rows.  Of a
 rising sequence of thresholds the one is taken whose models have the smallest mean AIC, for the derivatives
-of the clean test trajectories, which the study allows itself.  Columns are scaled before least squares, for
-the sake of rounding errors; thresholds apply to the coefficients themselves.
+of the clean test trajectories, which the study allows itself.  Unlike pysindy's, least squares have no ridge
+term, and columns are scaled for the sake of rounding errors; thresholds apply to the coefficients themselves.
 """
 
 from __future__ import annotations

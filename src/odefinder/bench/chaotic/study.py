@@ -5,12 +5,13 @@ A line of the results is written as soon as its fit is done.  A fit that fails i
 
 from __future__ import annotations
 
+import csv
 import json
 import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -29,7 +30,7 @@ from odefinder.expressions.program import Program
 from odefinder.system import ODESystem
 
 Floats = NDArray[np.float64]
-Key = tuple[str, str, float, int]
+Key = tuple[str, str, float, int, float]
 
 # Systems of 70 with an error below 0.1, by noise in per cent, computed from the result files of the study
 # (dynamicslab/pysindy, examples/16_noise_robustness/data).
@@ -50,6 +51,7 @@ class StudyResult:
     system: str
     noise: float  # per cent
     seed: int
+    time_budget: float  # seconds
     status: str  # ok, or what went wrong
     error: float | None  # of the coefficients; None: infinite, or there is no system
     same_structure: bool
@@ -59,7 +61,7 @@ class StudyResult:
 
     @property
     def key(self) -> Key:
-        return self.method, self.system, self.noise, self.seed
+        return self.method, self.system, self.noise, self.seed, self.time_budget
 
     @property
     def found(self) -> bool:
@@ -79,7 +81,7 @@ class StudyTask:
 
     @property
     def key(self) -> Key:
-        return self.method, self.system, self.noise, self.seed
+        return self.method, self.system, self.noise, self.seed, self.time_budget
 
 
 Fit = Callable[[StudyData, float, float], Sequence[Program]]  # data, noise in per cent, seconds -> systems
@@ -173,6 +175,21 @@ def read_results(path: Path) -> list[StudyResult]:
             ) from None
         results[result.key] = result
     return list(results.values())
+
+
+def write_table(results: Iterable[StudyResult], path: Path) -> None:
+    """A CSV file with one row for each fit: the error, then the scores."""
+    first = ("method", "system", "noise", "seed", "time_budget", "status", "error", "same_structure")
+    names = [field.name for field in fields(ChaosScores)]
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow([*first, *names])
+        for result in results:
+            error = "inf" if result.error is None else f"{result.error:.4g}"
+            kept = [getattr(result, name) for name in first[:6]]
+            scores = result.scores or {}
+            writer.writerow([*kept, error, result.same_structure, *(scores.get(name) for name in names)])
 
 
 def study_flows(path: Path, wanted: str | None = None) -> list[Flow]:
