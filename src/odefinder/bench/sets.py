@@ -6,9 +6,9 @@ A user's own set is a JSON file, a list of systems such as
      "initial_values": [[3.0], [1.0]]}
 
 These are optional: the names of the variables (x0, x1, ... by default), the constants, "name", "t_end" (10),
-"points" (150) and what only people read ("description", "dimension", "chaotic", "source").  A fit from each
-initial value is tested on the trajectory from the next one, so there are at least two.  ODEBench's own file,
-`odebench.json`, is of this kind.
+"points" (150) and what only people read ("description", "dimension", "chaotic", "source"); chaotic sets have
+more ("period" and others, see `chaotic/flows.py`).  A fit from each initial value is tested on the trajectory
+from the next one, so there are at least two.  ODEBench's own file, `odebench.json`, is of this kind.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ CASES = 20  # synthetic systems per dimension
 
 REQUIRED = ("id", "equations", "initial_values")
 KNOWN = (*REQUIRED, "name", "variables", "parameters", "t_end", "points", "description", "dimension",
-         "chaotic", "source")  # fmt: skip
+         "chaotic", "source", "period", "lyapunov", "polynomial", "study", "also_in")  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,4 +1,4 @@
-"""Figures of data and systems: trajectories over the data, phase portraits, the front of candidates.
+"""Figures of data and systems: trajectories over the data, phase portraits, attractors, candidates.
 
 Every function returns a Matplotlib `Figure` that needs no display; `save` writes it to a file.
 """
@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from odefinder.data.dataset import Dataset
+from odefinder.output.attractors import draw_attractors
 from odefinder.output.equation_image import equation_image
 from odefinder.output.panels import (
     MAX_PANELS,
@@ -24,7 +25,16 @@ from odefinder.output.panels import (
 from odefinder.output.style import INK, WIDTH, check_path, save, styled
 from odefinder.system import ODESystem
 
-__all__ = ["Front", "check_path", "phase_portrait", "plot_candidates", "plot_fit", "save", "summary_figure"]
+__all__ = [
+    "Front",
+    "check_path",
+    "phase_portrait",
+    "plot_attractors",
+    "plot_candidates",
+    "plot_fit",
+    "save",
+    "summary_figure",
+]
 
 
 @styled
@@ -48,6 +58,18 @@ def phase_portrait(dataset: Dataset, system: ODESystem | None = None, starts: Ar
     simulated = simulate(dataset, system, starts)
     for axes, pair in zip(np.atleast_1d(body.subplots(1, len(pairs))), pairs, strict=True):
         draw_portrait(axes, dataset, system, simulated, pair)
+    return figure
+
+
+@styled
+def plot_attractors(dataset: Dataset, system: ODESystem, starts: ArrayLike | None = None) -> Any:
+    """The data and the system's own motion side by side, with Lyapunov time, dimension and their distance.
+
+    For chaotic data, where no system can follow a trajectory for long.
+    """
+    figure, body = _figure(3.7, system)
+    first = dataset.first_values() if starts is None else np.atleast_2d(np.asarray(starts, np.float64))
+    draw_attractors(body, dataset, system, first)
     return figure
 
 
