@@ -253,9 +253,7 @@ def main() -> None:
     command.add_argument("--processes", type=int, default=1)
     command.add_argument("--share", default="1/1", help="k/n: only every n-th job, from the k-th")
     command.add_argument("--limit", type=int, default=None, help="of jobs")
-    command.add_argument(
-        "--budget", type=float, default=None, help="seconds per fit"
-    )
+    command.add_argument("--budget", type=float, default=None, help="seconds per fit")
     command = commands.add_parser("show")
     command.set_defaults(run=show)
     command.add_argument("files", nargs="+")

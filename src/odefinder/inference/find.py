@@ -20,10 +20,9 @@ from odefinder.data.observations import Observations
 from odefinder.data.units import Scaling
 from odefinder.data.validation import MIN_POINTS
 from odefinder.errors import ExpressionError, NoSystemError
-from odefinder.expressions.canonical import canonical
+from odefinder.expressions.canonical import canonical, structure
 from odefinder.expressions.form import Form
 from odefinder.expressions.program import Program
-from odefinder.inference.choose.criterion import relative_weights
 from odefinder.inference.choose.search import Candidate, Search, SearchSettings
 from odefinder.inference.fit.refine import Fit
 from odefinder.inference.fit.rounding import round_constants
@@ -108,11 +107,12 @@ def _found(dataset: Dataset, how: FindSettings, report: Callable[[str], None]) -
     searched = _searched(search, guesses, proposals, how, last_chance=CUT_SHORT in decoded)
     notes += dict.fromkeys(decoded + searched)  # each once
     original = Observations.joined(dataset.times, dataset.states)
-    explanations = _explanations(search, dataset.variables, scaling, original)
+    early = bool(decoded or searched)
+    explanations = _explanations(search, dataset.variables, scaling, original, early)
     if not explanations:
         raise NoSystemError(_why_nothing(deadline, how))
     noise = estimate.noise * scaling.factors
-    return Outcome(explanations, noise, notes + remarks(explanations, original, noise))
+    return Outcome(explanations, noise, notes + remarks(explanations, original, noise, early))
 
 
 def _proposals(
@@ -177,9 +177,12 @@ def _thinned(dataset: Dataset) -> tuple[Dataset, list[str]]:
 
 
 def _explanations(
-    search: Search, variables: tuple[str, ...], scaling: Scaling, original: Observations
+    search: Search, variables: tuple[str, ...], scaling: Scaling, original: Observations, early: bool
 ) -> list[Explanation]:
-    """The systems in the user's units that may be used, with their weights; original: data in these units."""
+    """The systems in the user's units that may be used, with their weights.
+
+    original: data in these units.  early: something ended the search before its time.
+    """
     rows: list[tuple[Candidate, ODESystem]] = []
     for found in search.rescored():
         try:
@@ -189,23 +192,27 @@ def _explanations(
         rows.append((found, system))
     if not rows:
         return []
-    weights = relative_weights(np.array([found.criterion for found, _ in rows]))
-    noisy = search.first_estimate.noisy
+    weights = search.weights([found for found, _ in rows], early)
+    free = search.estimate.smoothed
     result = []
+    known = set[bytes]()
     for place, ((found, system), weight) in enumerate(zip(rows, weights, strict=True)):
         starts, r2 = scaling.original_states(found.fit.starts), _r2_of(found, scaling, search.data)
         if place < ROUNDED and not search.deadline.over:
-            system, starts = _rounded(system, starts, found.fit.error, original, noisy)
-        result.append(Explanation(system, starts, r2, found.criterion, float(weight), found.source))
+            system, starts = _rounded(system, starts, found.fit.error, original, free)
+        key = structure(canonical(system.program, explicit=True))
+        if key not in known:  # rounded constants may make it one of the others: x^2.02 becomes x^2
+            known.add(key)
+            result.append(Explanation(system, starts, r2, found.criterion, float(weight), found.source))
     return result
 
 
 def _rounded(
-    system: ODESystem, starts: Floats, error: float, data: Observations, noisy: bool
+    system: ODESystem, starts: Floats, error: float, data: Observations, free: bool
 ) -> tuple[ODESystem, Floats]:
     """The system with simple constants where the data (in the user's units) allow them, and its starts."""
     fit = Fit(canonical(system.program, explicit=True), starts, error)
-    rounded = round_constants(fit, data, fit_starts=noisy)
+    rounded = round_constants(fit, data, fit_starts=free)
     if rounded is fit:
         return system, starts
     return ODESystem(canonical(rounded.program), system.variables), rounded.starts
