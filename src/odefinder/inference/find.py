@@ -24,11 +24,19 @@ from odefinder.expressions.canonical import canonical, structure
 from odefinder.expressions.form import Form
 from odefinder.expressions.program import Program
 from odefinder.inference.choose.search import Candidate, Search, SearchSettings
+from odefinder.inference.fit.noise import observation_errors, without_outliers
 from odefinder.inference.fit.refine import Fit
 from odefinder.inference.fit.rounding import round_constants
-from odefinder.inference.fit.states import estimate_states
+from odefinder.inference.fit.states import StateEstimate, estimate_states
 from odefinder.inference.propose.decode import Decoding, Proposal, Reading, decode, program_log_probabilities
-from odefinder.inference.remarks import CUT_SHORT, INTERRUPTED, Explanation, out_of_time, remarks
+from odefinder.inference.remarks import (
+    CUT_SHORT,
+    INTERRUPTED,
+    Explanation,
+    out_of_time,
+    outliers_left_out,
+    remarks,
+)
 from odefinder.inference.warmup import compile_first, prepare
 from odefinder.limits.deadline import Deadline
 from odefinder.limits.interrupt import Interrupt
@@ -39,6 +47,7 @@ from odefinder.numerics.integrate import integrate
 from odefinder.numerics.r2 import variance_weighted_r2
 from odefinder.system import ODESystem
 
+BUDGET, MOST_BUDGET = 10.0, 60.0  # seconds: up to three variables, and at most
 FITTED_POINTS = 5000  # points that a fit reads at most: more cost time without adding much
 DECODING_SHARE = 0.5  # of the time budget that decoding may take: systems must be fitted, too
 ROUNDED = 5  # systems of a result whose constants are rounded
@@ -46,11 +55,16 @@ PREPARING = "preparing"
 DECODING, SEARCHING = "the network proposes systems", "searching"
 
 
+def default_budget(dimension: int) -> float:
+    """Seconds for data of this many variables: searches of more than three take longer."""
+    return min(BUDGET * max(dimension - 2, 1), MOST_BUDGET)
+
+
 @dataclass(frozen=True)
 class FindSettings:
     """How systems are looked for."""
 
-    time_budget: float = 10.0  # seconds
+    time_budget: float = BUDGET  # seconds
     decoding: Decoding = field(default_factory=Decoding)
     operators: frozenset[str] | None = None  # those that may occur, add and mul among them; None: all
     guesses: tuple[Program, ...] = ()  # in the user's units
@@ -95,7 +109,7 @@ def _found(dataset: Dataset, how: FindSettings, report: Callable[[str], None]) -
     data = dataset.observations(scaling)
     guesses = [Form.of(scaling.to_scaled(program)) for program in how.guesses]
     report(DECODING if runtime is not None else SEARCHING)
-    estimate = estimate_states(data)
+    data, estimate, outliers = _estimated(data)
     reading = None if runtime is None else Reading.of(runtime, data)
     proposals, decoded = _proposals(reading, how, deadline)
     report(SEARCHING)
@@ -106,13 +120,31 @@ def _found(dataset: Dataset, how: FindSettings, report: Callable[[str], None]) -
     search = Search(data, estimate, settings, deadline, log_prior, how.operators)
     searched = _searched(search, guesses, proposals, how, last_chance=CUT_SHORT in decoded)
     notes += dict.fromkeys(decoded + searched)  # each once
-    original = Observations.joined(dataset.times, dataset.states)
+    original = _original(dataset, data, scaling)
     early = bool(decoded or searched)
     explanations = _explanations(search, dataset.variables, scaling, original, early)
     if not explanations:
         raise NoSystemError(_why_nothing(deadline, how))
-    noise = estimate.noise * scaling.factors
+    notes += [outliers_left_out(outliers)] * bool(outliers)
+    noise = search.estimate.noise * scaling.factors
     return Outcome(explanations, noise, notes + remarks(explanations, original, noise, early))
+
+
+def _estimated(data: Observations) -> tuple[Observations, StateEstimate, int]:
+    """The data with the errors of all values and without outliers, the states behind them, the outliers."""
+    estimate = estimate_states(data)
+    cleaned, outliers = without_outliers(data, estimate)
+    if outliers:
+        estimate = estimate_states(cleaned)
+    return replace(cleaned, errors=observation_errors(cleaned, estimate)), estimate, outliers
+
+
+def _original(dataset: Dataset, data: Observations, scaling: Scaling) -> Observations:
+    """The data as they are fitted, in the user's units."""
+    original = Observations.joined(dataset.times, dataset.states)
+    states = np.where(np.isfinite(data.states), original.states, np.nan)
+    errors = None if data.errors is None else data.errors * scaling.factors
+    return replace(original, states=states, errors=errors)
 
 
 def _proposals(

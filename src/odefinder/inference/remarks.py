@@ -39,6 +39,13 @@ def out_of_time(time_budget: float) -> str:
     )
 
 
+def outliers_left_out(count: int) -> str:
+    """A note that some values were not used."""
+    if count == 1:
+        return "One value is far from a smooth curve through the others and was not used."
+    return f"{count} values are far from a smooth curve through the others and were not used."
+
+
 def remarks(
     explanations: Sequence[Explanation], data: Observations, noise: Floats, early: bool = False
 ) -> list[str]:

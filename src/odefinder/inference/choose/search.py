@@ -13,7 +13,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from itertools import compress
 
 import numpy as np
 
@@ -37,7 +36,8 @@ from odefinder.limits.deadline import Deadline
 NEAR = 1e-3  # mean squared scaled residual below which a fit to exact data may turn out exact
 HARD = 6  # systems that are fitted over short parts of the trajectories first, where the search is stuck
 STEP = 2  # intervals from an observed state to the one that is predicted from it
-RESCORED = 50  # systems whose structure the network scores
+RESCORED, ASKED_FIRST = 50, 12  # systems whose structure the network scores, and how many of them at first
+BEST_PER_NODE = -0.5  # log-probability: one in a hundred candidates has more
 SURE = 5.0  # standard errors by which a residual differs from noise
 SAME = 0.1  # share of the noise by which right-hand sides may differ that are the same function
 MUCH_NOISE = 0.1  # mean squared scaled residual: with noise this large, almost any system leaves only noise
@@ -113,11 +113,14 @@ class Search:
         """The same systems with the network's log-probability in their criterion."""
         if self.log_prior is None or not best:
             return [replace(found, familiarity=_familiarity(found.fit.program)) for found in best]
-        # Some systems cannot come first whatever the network says: it is not asked about them.
-        surely = min(self._criterion(found.fit, -np.inf) for found in best)
-        hopeful = [self._criterion(found.fit, 0.0) <= surely + RUNAWAY_COST for found in best]
         chances = np.full(len(best), -np.inf)
-        chances[hopeful] = self.log_prior([found.fit.program for found in compress(best, hopeful)])
+        surely = min(self._criterion(found.fit, -np.inf) for found in best)
+        for places in (range(ASKED_FIRST), range(ASKED_FIRST, len(best))):
+            # Some systems cannot come first whatever the network says: it is not asked about them.
+            hopeful = [k for k in places if k < len(best) and self._hoped(best[k].fit) <= surely]
+            chances[hopeful] = self.log_prior([best[k].fit.program for k in hopeful]) if hopeful else 0.0
+            known = [self._criterion(best[k].fit, float(chances[k])) for k in hopeful]
+            surely = min([surely, *known])
         return [
             replace(
                 found,
@@ -126,6 +129,10 @@ class Search:
             )
             for found, chance in zip(best, chances, strict=True)
         ]
+
+    def _hoped(self, fit: Fit) -> float:
+        """The smallest criterion that a system may have, compared with one that may still run away."""
+        return self._criterion(fit, BEST_PER_NODE * len(fit.program)) - RUNAWAY_COST
 
     def _tried_elsewhere(self, found: Candidate) -> Candidate:
         """The same system, penalized if it runs away from initial values near those of the data."""
@@ -150,9 +157,9 @@ class Search:
         """The mean squared scaled residual that the true system would leave."""
         return FLOOR + self.estimate.left(self.data.scale)
 
-    def _explained(self) -> bool:
-        """Whether what the best system leaves is just what the true system would leave."""
-        ratio = (self._best_error() + FLOOR) / self._left()
+    def _explained(self, among: Sequence[Form] | None = None) -> bool:
+        """Whether what the best system (among some) leaves is just what the true one would leave."""
+        ratio = (self._best_error(among) + FLOOR) / self._left()
         return bool(abs(np.log(ratio)) < SURE * np.sqrt(2.0 / self.data.count))
 
     def _stuck(self) -> bool:
@@ -176,9 +183,10 @@ class Search:
         if self.settings.sparse:
             self.fit_polynomials()
         self.fit_whole(proposals, source)
-        if self.estimate.smoothed and (not self._explained() or self._left() > MUCH_NOISE):
+        # Whatever the truth is, some polynomial leaves just the noise: it says nothing.
+        if self.estimate.smoothed and (not self._explained(proposals) or self._left() > MUCH_NOISE):
             self._doubt_noise(proposals, source)
-        enough = self.estimate.smoothed and self._explained()
+        enough = self.estimate.smoothed and self._explained(proposals)
         for number in range(self.settings.passes if self.estimate.smoothed else 1):
             if self.deadline.over or (number > 0 and not self._improve_estimate()):
                 break
@@ -366,8 +374,9 @@ class Search:
     def _best_criterion(self) -> float:
         return min((found.criterion for found in self.found.values()), default=np.inf)
 
-    def _best_error(self) -> float:
-        return min((found.fit.error for found in self.found.values()), default=np.inf)
+    def _best_error(self, among: Sequence[Form] | None = None) -> float:
+        keys = self.found if among is None else {form.key for form in among} & self.found.keys()
+        return min((self.found[key].fit.error for key in keys), default=np.inf)
 
 
 def _familiarity(program: Program, log_probability: float | None = None) -> float:
