@@ -18,11 +18,11 @@ import numpy as np
 
 from odefinder.data.observations import Floats
 
-# Fitted by logistic regression to 195 fits of synthetic and textbook systems, half each, clean and with both
+# Fitted by logistic regression to 295 fits of synthetic and textbook systems, half each, clean and with both
 # kinds of noise (`benchmarks/weights.py` measures what came of it).
 SPREAD = 4.0  # nats: likelihoods of candidates count with this temperature
-BASE, AGREEMENT, FAMILIARITY, EXCESS = 3.3, 0.43, 1.7, -1.4
-LEAST, MOST_EXCESS = 0.02, 2.0  # shares and logarithms beyond which nothing more is learned
+BASE, AGREEMENT, FAMILIARITY, EXCESS = 2.0, 0.47, 1.1, -1.7
+LEAST = 0.02  # agreement and disagreement below this share count as this much
 EARLY = 0.5  # the largest weight if the time ended before the search did
 ALIKE = 0.9  # R2 above which two trajectories count as the same
 
@@ -58,7 +58,7 @@ def weights(
     shares = relative_weights(criteria)
     agreed = np.clip(agreement(paths, shares), LEAST, 1.0 - LEAST)
     chance = BASE + AGREEMENT * np.log(agreed / (1.0 - agreed))
-    chance += FAMILIARITY * familiarity + EXCESS * np.clip(excess, 0.0, MOST_EXCESS)
+    chance += FAMILIARITY * familiarity + EXCESS * np.tanh(max(excess, 0.0))
     first = 1.0 / (1.0 + np.exp(-chance))
     if early:
         first = min(first, EARLY)
