@@ -84,12 +84,13 @@ def draw(options: argparse.Namespace) -> None:
     print(f"{len(entries)} systems")
 
 
-def jobs_of(paths: str, cells: str, initials: int) -> list[Job]:
+def jobs_of(paths: str, cells: str, initials: str) -> list[Job]:
     """Everything to be fitted, in random order."""
     jobs = []
-    for path in paths.split(","):
+    most = [int(part) for part in initials.split(",")]
+    for k, path in enumerate(paths.split(",")):
         for entry in json.loads(Path(path).read_text(encoding="utf-8")):
-            starts = min(len(entry["initial_values"]), initials)
+            starts = min(len(entry["initial_values"]), most[min(k, len(most) - 1)])
             jobs += [
                 Job(Path(path).stem, str(entry["id"]), k, cell, path)
                 for k in range(starts)
@@ -248,7 +249,7 @@ def main() -> None:
     command.set_defaults(run=fit)
     command.add_argument("--sets", required=True)
     command.add_argument("--cells", default=CELLS)
-    command.add_argument("--initials", type=int, default=1, help="starts of each system that are fitted")
+    command.add_argument("--initials", default="1", help="starts of each system that are fitted, by set")
     command.add_argument("--out", required=True)
     command.add_argument("--processes", type=int, default=1)
     command.add_argument("--share", default="1/1", help="k/n: only every n-th job, from the k-th")
