@@ -318,7 +318,7 @@ def _weights(data: Observations) -> Floats:
     With standard errors, the less certain values count less; those of average certainty as they did.
     """
     seen = np.isfinite(data.states)
-    if data.errors is None:
+    if data.errors is None or not np.isfinite(data.errors[seen]).any():
         return np.where(seen, 1.0 / data.scale, 0.0)
     relative = np.where(np.isfinite(data.errors), data.errors, np.nan) / data.scale
     average = np.sqrt(np.nanmean(np.where(seen, relative, np.nan) ** 2))
