@@ -21,7 +21,7 @@ from odefinder.data.observations import Floats
 # Fitted by logistic regression to 295 fits of synthetic and textbook systems, half each, clean and with both
 # kinds of noise (`benchmarks/weights.py` measures what came of it).
 SPREAD = 4.0  # nats: likelihoods of candidates count with this temperature
-BASE, AGREEMENT, FAMILIARITY, EXCESS = 2.0, 0.47, 1.1, -1.7
+BASE, AGREEMENT, FAMILIARITY, EXCESS = 2.4, 0.5, 1.2, -1.9
 LEAST = 0.02  # agreement and disagreement below this share count as this much
 EARLY = 0.5  # the largest weight if the time ended before the search did
 ALIKE = 0.9  # R2 above which two trajectories count as the same
