@@ -38,7 +38,8 @@ HARD = 6  # systems that are fitted over short parts of the trajectories first, 
 STEP = 2  # intervals from an observed state to the one that is predicted from it
 RESCORED, ASKED_FIRST = 50, 12  # systems whose structure the network scores, and how many of them at first
 BEST_PER_NODE = -0.5  # log-probability: one in a hundred candidates has more
-SURE = 5.0  # standard errors by which a residual differs from noise
+SURE = 5.0  # standard errors by which what is left exceeds the noise
+LITTLE = 0.5  # share of the noise: where less is left, there was no such noise
 SAME = 0.1  # share of the noise by which right-hand sides may differ that are the same function
 MUCH_NOISE = 0.1  # mean squared scaled residual: with noise this large, almost any system leaves only noise
 
@@ -160,7 +161,7 @@ class Search:
     def _explained(self, among: Sequence[Form] | None = None) -> bool:
         """Whether what the best system (among some) leaves is just what the true one would leave."""
         ratio = (self._best_error(among) + FLOOR) / self._left()
-        return bool(abs(np.log(ratio)) < SURE * np.sqrt(2.0 / self.data.count))
+        return bool(LITTLE < ratio < 1.0 + SURE * np.sqrt(2.0 / self.data.count))
 
     def _stuck(self) -> bool:
         """Whether the best system leaves so much that fits may have ended in local minima.
