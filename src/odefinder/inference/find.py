@@ -50,6 +50,7 @@ from odefinder.system import ODESystem
 BUDGET, MOST_BUDGET = 10.0, 60.0  # seconds: up to three variables, and at most
 FITTED_POINTS = 5000  # points that a fit reads at most: more cost time without adding much
 DECODING_SHARE = 0.5  # of the time budget that decoding may take: systems must be fitted, too
+OUTLIER_PASSES = 3
 ROUNDED = 5  # systems of a result whose constants are rounded
 PREPARING = "preparing"
 DECODING, SEARCHING = "the network proposes systems", "searching"
@@ -132,11 +133,13 @@ def _found(dataset: Dataset, how: FindSettings, report: Callable[[str], None]) -
 
 def _estimated(data: Observations) -> tuple[Observations, StateEstimate, int]:
     """The data with the errors of all values and without outliers, the states behind them, the outliers."""
-    estimate = estimate_states(data)
-    cleaned, outliers = without_outliers(data, estimate)
-    if outliers:
-        estimate = estimate_states(cleaned)
-    return replace(cleaned, errors=observation_errors(cleaned, estimate)), estimate, outliers
+    estimate, outliers = estimate_states(data), 0
+    for _ in range(OUTLIER_PASSES):  # large ones hide the others
+        data, count = without_outliers(data, estimate)
+        if not count:
+            break
+        estimate, outliers = estimate_states(data), outliers + count
+    return replace(data, errors=observation_errors(data, estimate)), estimate, outliers
 
 
 def _original(dataset: Dataset, data: Observations, scaling: Scaling) -> Observations:

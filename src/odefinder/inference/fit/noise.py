@@ -15,7 +15,8 @@ from odefinder.inference.fit.states import StateEstimate
 
 RELATIVE = (0.0, 0.5, 0.9, 0.99)  # shares of the variance that may be relative to the value
 CLEARLY = 3.0  # nats by which noise of another shape must be likelier than the same noise everywhere
-OUTLYING, ISOLATED = 7.0, 3.0  # standard deviations: of an outlier at least, of its neighbours at most
+OUTLYING = 7.0  # standard deviations of an outlier, at least
+ISOLATED = 0.5  # its neighbours are off by less than this share: else it is a fast change
 FEW = 0.03  # share of the values of a variable: if there are more, they are no outliers
 TO_DEVIATION = 1.4826  # the standard deviation of a normal distribution from its median absolute deviation
 
@@ -31,7 +32,7 @@ def without_outliers(data: Observations, estimate: StateEstimate) -> tuple[Obser
         left /= np.sqrt(_shape(data.states[seen, d] - estimate.states[seen, d], estimate.states[seen, d]))
         spread = TO_DEVIATION * float(np.median(left)) if len(left) else 0.0
         around = np.maximum(np.append(left[1:], 0.0), np.append(0.0, left[:-1]))
-        far = seen[(left > OUTLYING * spread) & (around < ISOLATED * spread)]
+        far = seen[(left > OUTLYING * spread) & (around < ISOLATED * left)]
         if len(far) <= FEW * len(seen):
             states[far, d] = np.nan
             count += len(far)
