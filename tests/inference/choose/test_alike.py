@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from odefinder.inference.choose.alike import distinct, too_fast
+from odefinder.expressions.form import Form
+from odefinder.inference.choose.alike import distinct, simplified, too_fast
 from tests.inference.fit.test_refine import program_of
 
 STATES = np.stack([np.linspace(0.1, 1.0, 50), np.linspace(2.0, 1.0, 50)], axis=1)
@@ -39,3 +40,17 @@ def test_the_jump_to_another_trajectory_is_no_turn() -> None:
     wave = program_of(["sin(x)"])
     assert not too_fast(wave, states, np.array([0, 2, 4]))
     assert too_fast(wave, states, np.array([0, 4]))
+
+
+def test_what_does_nothing_is_left_out() -> None:
+    """x > 0, y > 1."""
+    for text, expected in (
+        ("abs(x)*y", "x*y"),
+        ("x*tanh(400*y)", "x"),
+        ("x + 0.0000001*y^2", "x"),
+        ("0.0000001*sin(x) + y*abs(x + y)", "y*(x + y)"),
+        ("x + log(y)", "x + log(y)"),
+        ("abs(x - 0.5)", "abs(x - 0.5)"),
+    ):
+        found = simplified(program_of([text, "-y"]), STATES, 1e-4)
+        assert Form.of(found).key == Form.of(program_of([expected, "-y"])).key, text

@@ -20,7 +20,7 @@ from odefinder.data.observations import Floats, Observations
 from odefinder.errors import ExpressionError
 from odefinder.expressions.form import Form
 from odefinder.expressions.program import Program, concatenate
-from odefinder.inference.choose.alike import distinct, too_fast
+from odefinder.inference.choose.alike import distinct, simplified, too_fast
 from odefinder.inference.choose.criterion import RUNAWAY_COST, criterion, elsewhere, log_structure
 from odefinder.inference.choose.equations import LONGEST, Equations
 from odefinder.inference.choose.weights import weights
@@ -37,6 +37,7 @@ NEAR = 1e-3  # mean squared scaled residual below which a fit to exact data may 
 HARD = 6  # systems that are fitted over short parts of the trajectories first, where the search is stuck
 STEP = 2  # intervals from an observed state to the one that is predicted from it
 RESCORED, ASKED_FIRST = 50, 12  # systems whose structure the network scores, and how many of them at first
+SIMPLIFIED = 10  # systems that are also tried without what does nothing
 BEST_PER_NODE = -0.5  # log-probability: one in a hundred candidates has more
 SURE = 5.0  # standard errors by which what is left exceeds the noise
 LITTLE = 0.5  # share of the noise: where less is left, there was no such noise
@@ -104,11 +105,21 @@ class Search:
 
         Systems that are the same function on the data are one: the simplest of them.
         """
+        tolerance = SAME * float(np.sqrt(self._left()))
+        self._simplify(tolerance)
         best = [self._tried_elsewhere(found) for found in self._with_prior(self.ranked()[:RESCORED])]
         best.sort(key=lambda found: (found.criterion, found.fit.error))
-        tolerance = SAME * float(np.sqrt(self._left()))
         groups = distinct([found.fit.program for found in best], self.estimate.states, tolerance)
         return [replace(best[simplest], criterion=best[first].criterion) for first, simplest in groups]
+
+    def _simplify(self, tolerance: float) -> None:
+        """Add the best systems without what does nothing on the data."""
+        for found in self.ranked()[:SIMPLIFIED]:
+            if self.deadline.over:
+                break
+            simple = simplified(found.fit.program, self.estimate.states, tolerance)
+            if len(simple) < len(found.fit.program):
+                self._fit_program(simple, found.source)
 
     def _with_prior(self, best: list[Candidate]) -> list[Candidate]:
         """The same systems with the network's log-probability in their criterion."""
