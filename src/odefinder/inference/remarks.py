@@ -61,10 +61,10 @@ def remarks(
             f"{alike} different systems explain the data about equally well; look at all of them, and at "
             "trajectories from other initial values, which would tell them apart."
         )
+    share = f"R2 = {best.r2:.2f}" if np.isfinite(best.r2) else "no R2"
     if early and best.r2 < GOOD_R2:
-        notes.append(f"The chosen system describes the data badly (R2 = {best.r2:.2f}): time was the limit.")
+        notes.append(f"The chosen system describes the data badly ({share}): time was the limit.")
     elif best.r2 < BAD_R2:
-        share = f"R2 = {best.r2:.2f}" if np.isfinite(best.r2) else "no R2"
         notes.append(
             f"The chosen system describes the data badly ({share}). Perhaps there is no autonomous ODE in "
             "these variables, the noise is too large, or there are too few points."

@@ -126,3 +126,16 @@ def test_the_trajectory_of_a_model_as_the_estimate() -> None:
     np.testing.assert_array_equal(estimate.noise, before.noise)
     explosion = ODESystem.from_text(["x^2", "100*y^3"], variables=["x", "y"]).program
     assert states_of_model(explosion, start, data, before) is None
+
+
+def test_what_the_truth_leaves_is_the_noise_of_what_was_seen() -> None:
+    t = np.linspace(0.0, 6.0, 150)
+    states = circle(t) + 0.05 * np.random.default_rng(2).normal(size=(150, 2))
+    data = one(t, states)
+    assert estimate_states(data, smoothed=True).left(data) == pytest.approx(
+        np.mean((0.05 / data.scale) ** 2), rel=0.3
+    )
+    assert estimate_states(data, smoothed=False).left(data) == 0.0
+    unseen = one(t, np.column_stack([states[:, 0], np.full(150, np.nan)]))
+    expected = (0.05 / unseen.scale[0]) ** 2
+    assert estimate_states(unseen, smoothed=True).left(unseen) == pytest.approx(expected, rel=0.4)

@@ -167,7 +167,7 @@ class Search:
 
     def _left(self) -> float:
         """The mean squared scaled residual that the true system would leave."""
-        return FLOOR + self.estimate.left(self.data.scale)
+        return FLOOR + self.estimate.left(self.data)
 
     def _explained(self, among: Sequence[Form] | None = None) -> bool:
         """Whether what the best system (among some) leaves is just what the true one would leave."""

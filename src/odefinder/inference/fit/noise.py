@@ -17,7 +17,7 @@ RELATIVE = (0.0, 0.5, 0.9, 0.99)  # shares of the variance that may be relative 
 CLEARLY = 3.0  # nats by which noise of another shape must be likelier than the same noise everywhere
 OUTLYING = 7.0  # standard deviations of an outlier, at least
 ISOLATED = 0.5  # its neighbours are off by less than this share: else it is a fast change
-FEW = 0.03  # share of the values of a variable: if there are more, they are no outliers
+FEW = 0.05  # share of the values of a variable: if there are more, they are no outliers
 TO_DEVIATION = 1.4826  # the standard deviation of a normal distribution from its median absolute deviation
 
 
@@ -33,7 +33,7 @@ def without_outliers(data: Observations, estimate: StateEstimate) -> tuple[Obser
         spread = TO_DEVIATION * float(np.median(left)) if len(left) else 0.0
         around = np.maximum(np.append(left[1:], 0.0), np.append(0.0, left[:-1]))
         far = seen[(left > OUTLYING * spread) & (around < ISOLATED * left)]
-        if len(far) <= FEW * len(seen):
+        if spread > 0.0 and len(far) <= FEW * len(seen):
             states[far, d] = np.nan
             count += len(far)
     return (replace(data, states=states), count) if count else (data, 0)

@@ -45,9 +45,12 @@ class StateEstimate:
     ends: Ints  # (N,): the nodes before each observed time are those below this index
     bounds: Ints  # (trajectories + 1,) of the observed times
 
-    def left(self, scale: Floats) -> float:
+    def left(self, data: Observations) -> float:
         """The mean squared scaled residual that the true system leaves, except for errors of integration."""
-        return float(np.mean((self.noise / scale) ** 2)) if self.smoothed else 0.0
+        if not self.smoothed:
+            return 0.0
+        seen = np.isfinite(data.states).sum(axis=0)  # never seen, never scored
+        return float((self.noise / data.scale) ** 2 @ seen / max(seen.sum(), 1))
 
     def integrals(self, values: Floats) -> Floats:
         """Integrals of functions given at the nodes, from the trajectory's start to each observed time.
