@@ -46,7 +46,7 @@ def pool_of(job: Job, budget: float) -> dict[str, Any]:
     from odefinder.errors import OdefinderError
     from odefinder.expressions.program import INV, POW, SIN
     from odefinder.inference import find as finding
-    from odefinder.inference.choose.criterion import elsewhere, log_starts
+    from odefinder.inference.choose.criterion import elsewhere
     from odefinder.inference.choose.search import Candidate, Search
     from odefinder.inference.choose.weights import agreement
 
@@ -71,7 +71,7 @@ def pool_of(job: Job, budget: float) -> dict[str, Any]:
                 row["pool"].append(
                     {
                         "error": found.fit.error,
-                        "starts": log_starts(found.fit.starts, self.estimate),
+                        "starts": found.starts,
                         "nodes": len(ops),
                         "constants": len(found.fit.program.constants),
                         "functions": int(np.count_nonzero((ops >= SIN) | (ops == POW) | (ops == INV))),
@@ -109,7 +109,7 @@ def log_posteriors(
     plain = -node * pool["nodes"] - constant * pool["constants"] - function * pool["functions"]
     structure = network * np.maximum(pool["logp"], -4.0 * pool["nodes"]) + (1.0 - network) * plain
     likelihood = -0.5 * row["count"] * np.log(pool["error"] + 1e-9)
-    value = temperature * likelihood + starts * pool["starts"] + structure - away * pool["away"]
+    value = temperature * (likelihood + starts * pool["starts"]) + structure - away * pool["away"]
     return value, structure / pool["nodes"]
 
 

@@ -77,16 +77,18 @@ def test_what_cannot_be_integrated_is_never_chosen() -> None:
 
 
 def test_a_fit_that_needs_initial_values_of_its_own_is_not_chosen() -> None:
+    """x' = 3 x is said to fit better, but does not from where the data begin."""
     noise = 0.03 * np.random.default_rng(1).normal(size=(100, 1))
     data = Observations(DATA.times, np.exp(-3.0 * DATA.times)[:, None] + noise, DATA.bounds)
     estimate = estimate_states(data, smoothed=True)
-    near, far = Fit(words(SHORT), estimate.starts, 0.02), Fit(words(SHORT), estimate.starts + 0.5, 0.019)
-    assert log_starts(near.starts, estimate) == 0.0
-    assert log_starts(far.starts, estimate) < -5.0
-    assert best_fit([near, far], data) is far
-    assert best_fit([near, far], data, estimate) is near
+    right = Fit(words("mul -3.0 x0"), estimate.starts, 0.02)
+    wrong = Fit(words("mul 3.0 x0"), np.full((1, 1), 0.01), 0.019)
+    assert log_starts(right, data, estimate) > -1.0
+    assert log_starts(wrong, data, estimate) < -20.0
+    assert best_fit([right, wrong], data) is wrong
+    assert best_fit([right, wrong], data, estimate) is right
     exact = estimate_states(data, smoothed=False)  # its initial values are not fitted
-    assert log_starts(far.starts, exact) == 0.0
+    assert log_starts(wrong, data, exact) == 0.0
 
 
 def test_the_network_is_asked() -> None:

@@ -21,7 +21,13 @@ from odefinder.errors import ExpressionError
 from odefinder.expressions.form import Form
 from odefinder.expressions.program import Program, concatenate
 from odefinder.inference.choose.alike import distinct, simplified, too_fast
-from odefinder.inference.choose.criterion import RUNAWAY_COST, criterion, elsewhere, log_structure
+from odefinder.inference.choose.criterion import (
+    RUNAWAY_COST,
+    criterion,
+    elsewhere,
+    log_starts,
+    log_structure,
+)
 from odefinder.inference.choose.equations import LONGEST, Equations
 from odefinder.inference.choose.weights import weights
 from odefinder.inference.fit.horizon import fit_growing, fit_segments, segments
@@ -65,6 +71,7 @@ class Candidate:
     fit: Fit
     source: str
     criterion: float  # minus its log-posterior in nats: smaller is better
+    starts: float = 0.0  # what its fitted initial values cost
     familiarity: float = 0.0  # log prior of its structure per node; `rescored` knows it
     elsewhere: Floats | None = None  # its trajectories from elsewhere; likewise
 
@@ -126,25 +133,25 @@ class Search:
         if self.log_prior is None or not best:
             return [replace(found, familiarity=_familiarity(found.fit.program)) for found in best]
         chances = np.full(len(best), -np.inf)
-        surely = min(self._criterion(found.fit, -np.inf) for found in best)
+        surely = min(self._criterion(found, -np.inf) for found in best)
         for places in (range(ASKED_FIRST), range(ASKED_FIRST, len(best))):
             # Some systems cannot come first whatever the network says: it is not asked about them.
-            hopeful = [k for k in places if k < len(best) and self._hoped(best[k].fit) <= surely]
+            hopeful = [k for k in places if k < len(best) and self._hoped(best[k]) <= surely]
             chances[hopeful] = self.log_prior([best[k].fit.program for k in hopeful]) if hopeful else 0.0
-            known = [self._criterion(best[k].fit, float(chances[k])) for k in hopeful]
+            known = [self._criterion(best[k], float(chances[k])) for k in hopeful]
             surely = min([surely, *known])
         return [
             replace(
                 found,
-                criterion=self._criterion(found.fit, float(chance)),
+                criterion=self._criterion(found, float(chance)),
                 familiarity=_familiarity(found.fit.program, float(chance)),
             )
             for found, chance in zip(best, chances, strict=True)
         ]
 
-    def _hoped(self, fit: Fit) -> float:
+    def _hoped(self, found: Candidate) -> float:
         """The smallest criterion that a system may have, compared with one that may still run away."""
-        return self._criterion(fit, BEST_PER_NODE * len(fit.program)) - RUNAWAY_COST
+        return self._criterion(found, BEST_PER_NODE * len(found.fit.program)) - RUNAWAY_COST
 
     def _tried_elsewhere(self, found: Candidate) -> Candidate:
         """The same system, penalized if it runs away from initial values near those of the data."""
@@ -160,8 +167,8 @@ class Search:
         criteria = np.array([found.criterion for found in rescored])
         return weights(criteria, paths, first.familiarity, excess, early)
 
-    def _criterion(self, fit: Fit, log_probability: float | None = None) -> float:
-        return criterion(fit, self.data, self.estimate, log_probability)
+    def _criterion(self, found: Candidate, log_probability: float) -> float:
+        return criterion(found.fit, self.data, found.starts, log_probability)
 
     # ------------------------------------------------------------ what is left
 
@@ -381,7 +388,8 @@ class Search:
             if too_fast(fit.program, self.estimate.states, self.data.bounds):
                 return
             origin = source if known is None else known.source
-            self.found[key] = Candidate(fit, origin, self._criterion(fit))
+            starts = log_starts(fit, self.data, self.estimate)
+            self.found[key] = Candidate(fit, origin, criterion(fit, self.data, starts), starts)
 
     def _best_criterion(self) -> float:
         return min((found.criterion for found in self.found.values()), default=np.inf)
