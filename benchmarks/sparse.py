@@ -54,13 +54,12 @@ def run(case: Case, passes: int) -> Result:
     begin = time.process_time()
     data = case.data
     estimate = first = estimate_states(data)
-    starts = first.starts if first.noisy else None
-    noise = 1.5 * float(np.mean((first.noise / data.scale) ** 2)) if first.noisy else 0.0
+    noise = 1.5 * float(np.mean((first.noise / data.scale) ** 2)) if first.smoothed else 0.0
     best: Fit | None = None
     fits: list[Fit] = []
     equations: list[set[bytes]] = [set() for _ in range(data.dimension)]
     structures: set[bytes] = set()
-    rough = first.noisy or (first.noise / data.scale).max() > ROUGH
+    rough = first.smoothed or (first.noise / data.scale).max() > ROUGH
     for _ in range(passes if rough else 1):
         if best is not None:
             again = states_of_model(best.program, best.starts, data, first)
@@ -69,12 +68,12 @@ def run(case: Case, passes: int) -> Result:
             estimate = again
         fronts = propose(data, estimate)
         systems = combinations(fronts, SYSTEMS)
-        how = {"starts": estimate.starts, "fit_starts": first.noisy}
+        how = {"starts": estimate.starts, "fit_starts": first.smoothed}
         fits += [fit_constants(program, data, **how) for program in systems]
-        best = best_fit(fits, data, starts)
+        best = best_fit(fits, data, first)
         if best is None or best.error > GOOD_ERROR + noise:
             fits += [fit_growing(program, data, **how) for program in systems]
-            best = best_fit(fits, data, starts)
+            best = best_fit(fits, data, first)
         for found, front in zip(equations, fronts, strict=True):
             found |= {skeleton(fit.program) for fit in front}
         structures |= {skeleton(program) for program in systems}

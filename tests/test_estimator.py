@@ -64,7 +64,7 @@ def test_the_table_of_systems(fitted: ODEFormer) -> None:
     table = fitted.equations_
     assert list(table) == ["complexity", "r2", "front", "criterion", "weight", "source", "system"]
     assert (table["criterion"].diff()[1:] >= 0.0).all()
-    assert table["weight"].sum() == pytest.approx(1.0)
+    assert table["weight"].between(0.0, 1.0).all()
     assert table["weight"].is_monotonic_decreasing
     assert table["r2"].max() <= 1.0
     assert table["system"][0] is fitted.system_

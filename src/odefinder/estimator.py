@@ -20,7 +20,7 @@ from odefinder.errors import ExpressionError, SettingsError
 from odefinder.expressions.operators import allowed_operators
 from odefinder.expressions.program import Program
 from odefinder.inference.choose.criterion import on_front
-from odefinder.inference.find import FindSettings, Outcome, find
+from odefinder.inference.find import FindSettings, Outcome, default_budget, find
 from odefinder.inference.fit.states import estimate_states
 from odefinder.inference.propose.decode import Decoding
 from odefinder.inference.remarks import Explanation
@@ -52,7 +52,8 @@ class ODEFormer(Parameters):
 
     Parameters
     ----------
-    time_budget : seconds that a fit may take, compilation on the first run of a machine left out.
+    time_budget : seconds that a fit may take, compilation on the first run of a machine left out.  None: 10,
+        and 10 more for each variable from the fourth on, up to 60.
     random_state : a whole number gives the same result every time; None, another one each time.
     samples : systems drawn from the network; more are slower, and more of them fit noise by chance.
     temperature : how adventurous the network is: 0.1 repeats its favourites, 1 draws as it was trained.
@@ -69,8 +70,8 @@ class ODEFormer(Parameters):
     Attributes
     ----------
     equations_ : DataFrame, one row per system, best first: complexity, r2, front (whether no other is both
-        simpler and closer to the data), criterion (smaller is better), weight (how well it is supported
-        relative to the others; all sum to 1), source, system.
+        simpler and closer to the data), criterion (smaller is better), weight (the chance that it
+        predicts trajectories from elsewhere), source, system.
     system_ : the chosen ODESystem, by default the first of them; `choose` takes another.
     starts_ : its initial values, (trajectories, variables), estimated where the data are noisy.
     noise_ : standard deviation of the measurement errors of each variable, as estimated from the data.
@@ -86,7 +87,7 @@ class ODEFormer(Parameters):
 
     def __init__(
         self,
-        time_budget: float = 10.0,
+        time_budget: float | None = None,
         random_state: int | np.random.RandomState | np.random.Generator | None = 0,
         samples: int = 50,
         temperature: float = 1.0,
@@ -154,6 +155,8 @@ class ODEFormer(Parameters):
     def _settings(self, dataset: Dataset) -> FindSettings:
         """The parameters, checked."""
         budget, samples = self.time_budget, self.samples
+        if budget is None:
+            budget = default_budget(dataset.dimension)
         if not isinstance(budget, Real) or not float(budget) > 0.0:
             raise SettingsError(f"time_budget is a number of seconds above 0, not {budget!r}")
         if not isinstance(samples, Integral) or samples < 1:

@@ -83,3 +83,14 @@ def test_noise_levels_are_checked(sigma: float):
 def test_shares_are_checked(rho: float):
     with pytest.raises(SettingsError, match="rho is the share of points to drop"):
         corrupt(T, X, rho=rho)
+
+
+def test_additive_noise_is_relative_to_each_spread():
+    n = 20_000
+    clean = np.stack([np.linspace(0.0, 3.0, n), np.linspace(100.0, 100.2, n), np.ones(n)], axis=1)
+    _, x = corrupt(np.arange(n), clean, sigma=0.04, seed=1, noise="additive")
+    error = (x - clean).std(axis=0)
+    assert np.abs(error[:2] / clean[:, :2].std(axis=0) / 0.04 - 1.0).max() < 0.02
+    assert error[2] == 0.0
+    with pytest.raises(SettingsError, match="multiplicative, additive"):
+        corrupt(T, X, sigma=0.1, noise="loud")

@@ -13,7 +13,7 @@ import pytest
 from odefinder.data import Dataset, from_arrays
 from odefinder.inference import find as module
 from odefinder.inference.choose.search import Search
-from odefinder.inference.find import FindSettings, find
+from odefinder.inference.find import FindSettings, default_budget, find
 from odefinder.inference.remarks import CUT_SHORT
 from odefinder.network.onnx_runtime import OnnxRuntime, OnnxSequences
 
@@ -121,3 +121,23 @@ def test_a_note_on_smooth_data_that_are_not_explained() -> None:
         "misses clear" in note or "badly" in note for note in find(beating, FindSettings(network=False)).notes
     )
     assert not any("misses clear" in note for note in find(DECAY, FindSettings(network=False)).notes)
+
+
+def test_the_default_budget_grows_with_the_dimension() -> None:
+    assert [default_budget(dimension) for dimension in (1, 3, 4, 6, 20)] == [10.0, 10.0, 20.0, 40.0, 60.0]
+
+
+def test_a_search_without_time_is_never_sure() -> None:
+    enough = find(DECAY, FindSettings(network=False))
+    none = find(DECAY, FindSettings(network=False, time_budget=1e-9))
+    assert enough.explanations[0].weight > 0.5 >= none.explanations[0].weight
+    assert not enough.notes
+    assert "time budget" in none.notes[0]
+
+
+def test_single_outliers_are_left_out() -> None:
+    states = np.exp(-T)
+    states[[20, 41]] += [0.8, -0.5]
+    outcome = find(from_arrays(states, T), FindSettings(network=False))
+    assert str(outcome.explanations[0].system) == "x0' = -x0"
+    assert outcome.notes[0].startswith("2 values are far from a smooth curve")

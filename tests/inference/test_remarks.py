@@ -35,3 +35,8 @@ def test_a_system_that_runs_away_from_nearby_is_named() -> None:
     notes = remarks([explained("x' = 5*x", 0.99)], DATA, np.ones(1))
     assert any("runs away" in note for note in notes)
     assert remarks([explained("x' = -x", 0.99)], DATA, np.ones(1)) == []
+
+
+def test_a_search_that_time_ended_says_nothing_about_the_data() -> None:
+    (note,) = remarks([explained("x' = 0*x", 0.8)], DATA, np.array([0.01]), early=True)
+    assert "time was the limit" in note

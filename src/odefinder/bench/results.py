@@ -20,7 +20,8 @@ from odefinder.errors import DataError, SettingsError
 FORMAT = 1
 RUN, RESULTS = "run.json", "results.jsonl"
 # What all fits of a folder share.  Methods, cells and systems may be added by a later command.
-SHARED = ("format", "odefinder", "set", "systems_sha256", "seed", "time_limit", "memory_limit")
+SHARED = ("format", "odefinder", "set", "systems_sha256", "noise", "seed", "time_limit", "memory_limit")
+BEFORE = {"noise": "multiplicative"}  # what folders of earlier versions do not say
 
 
 def open_run(
@@ -77,7 +78,7 @@ def read_run(folder: Path) -> dict[str, Any]:
         raise DataError(f"cannot read {path}: {problem}") from None
     if content.get("format") != FORMAT:
         raise DataError(f"{folder} has format {content.get('format')}, this odefinder reads format {FORMAT}")
-    return content
+    return BEFORE | content
 
 
 def read_results(folder: Path) -> list[Result]:

@@ -24,6 +24,7 @@ from odefinder.bench.report import environment
 from odefinder.bench.results import FORMAT, ResultFile, open_run, read_results
 from odefinder.bench.sets import CASES, SYNTHETIC, load_set, set_title, systems_digest
 from odefinder.bench.tasks import Task, choose_systems, make_tasks
+from odefinder.data.corruption import NOISES, Noise
 from odefinder.errors import MissingExtraError, SettingsError
 
 
@@ -35,6 +36,7 @@ class Plan:
     methods: tuple[Method, ...] = ()
     sigmas: tuple[float, ...] = (0.0,)
     rhos: tuple[float, ...] = (0.0,)
+    noise: Noise = "multiplicative"
     systems: str | None = None  # ids such as "1,5,20-25"; None: all
     cases: int = CASES  # synthetic systems per dimension
     seed: int = 0
@@ -46,6 +48,8 @@ class Plan:
             raise SettingsError("give at least one method (--methods); `odefinder bench list` shows them")
         if not self.sigmas or not self.rhos:
             raise SettingsError("give at least one sigma and one rho, such as --sigma 0,0.05 --rho 0,0.5")
+        if self.noise not in NOISES:
+            raise SettingsError(f"--noise is {' or '.join(NOISES)}, not {self.noise!r}")
         if not 0.0 < self.time_limit < float("inf"):
             raise SettingsError(f"the time limit is a number of seconds above 0, got {self.time_limit:g}")
         if not 0.25 <= self.memory_limit < float("inf"):
@@ -60,6 +64,7 @@ class Plan:
             f"--methods {','.join(method.name for method in self.methods)}",
             f"--sigma {','.join(f'{sigma:g}' for sigma in self.sigmas)}",
             f"--rho {','.join(f'{rho:g}' for rho in self.rhos)}",
+            f"--noise {self.noise}" if self.noise != "multiplicative" else "",
             f"--systems {self.systems}" if self.systems else "",
             f"--cases {self.cases}" if self.set in SYNTHETIC and self.cases != CASES else "",
             f"--time-limit {self.time_limit:g} --memory-limit {self.memory_limit:g} --seed {self.seed}",
@@ -99,13 +104,15 @@ def run(
     folder = Path(out)
     every = load_set(plan.set, cases=plan.cases)
     systems = choose_systems(every, plan.systems)
-    tasks = list(make_tasks(set_title(plan.set), systems, sigmas=plan.sigmas, rhos=plan.rhos, seed=plan.seed))
+    name, seed, noise = set_title(plan.set), plan.seed, plan.noise
+    tasks = list(make_tasks(name, systems, sigmas=plan.sigmas, rhos=plan.rhos, seed=seed, noise=noise))
     shared = {
         "format": FORMAT,
         "odefinder": version("odefinder"),
         "set": set_title(plan.set),
         "cases": plan.cases,
         "systems_sha256": systems_digest(every),
+        "noise": plan.noise,
         "seed": plan.seed,
         "time_limit": plan.time_limit,
         "memory_limit": plan.memory_limit,

@@ -3,6 +3,7 @@
 A task is identified by set, system, initial value, sigma and rho.  Its seed is the first 31 bits of the
 SHA-256 of these and the run's seed, so that a task's data are the same on any machine, whatever else is run.
 The protocol is the paper's: noise first, x (1 + xi) with xi ~ N(0, sigma), then int(rho N) points dropped.
+Additive noise, x + sd(x) xi, uses the same seeds.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from numpy.typing import NDArray
 
 from odefinder.bench.cases import Case
 from odefinder.bench.sets import TrueSystem, load_set
-from odefinder.data.corruption import corrupt
+from odefinder.data.corruption import Noise, corrupt
 from odefinder.data.observations import Observations
 from odefinder.data.units import T_START, fit_scaling
 from odefinder.errors import SettingsError
@@ -41,10 +42,11 @@ class Task:
     t: Floats  # (N,)
     clean: Floats  # (N, D): the trajectory without noise, at all times
     other: Floats  # (N, D): from the next initial value
+    noise: Noise = "multiplicative"
 
     def observed(self) -> tuple[Floats, Floats]:
         """Times (n,) and states (n, D) that a method sees."""
-        return corrupt(self.t, self.clean, sigma=self.sigma, rho=self.rho, seed=self.seed)
+        return corrupt(self.t, self.clean, sigma=self.sigma, rho=self.rho, seed=self.seed, noise=self.noise)
 
     def case(self) -> Case:
         """The task in canonical units, for functions that need them."""
@@ -73,6 +75,7 @@ def make_tasks(
     sigmas: Sequence[float] = (0.0,),
     rhos: Sequence[float] = (0.0,),
     seed: int = 0,
+    noise: Noise = "multiplicative",
 ) -> Iterator[Task]:
     """Every initial value of every system in every cell of sigma and rho, one cell after the other."""
     for sigma in sigmas:
@@ -85,10 +88,12 @@ def make_tasks(
         for rho in dict.fromkeys(rhos):
             for system in systems:
                 for k in range(system.fitted):
-                    yield _task(set_name, system, k, sigma, rho, seed)
+                    yield _task(set_name, system, k, sigma, rho, seed, noise)
 
 
-def _task(set_name: str, system: TrueSystem, k: int, sigma: float, rho: float, seed: int) -> Task:
+def _task(
+    set_name: str, system: TrueSystem, k: int, sigma: float, rho: float, seed: int, noise: Noise
+) -> Task:
     paths = system.trajectories
     return Task(
         set_name,
@@ -103,6 +108,7 @@ def _task(set_name: str, system: TrueSystem, k: int, sigma: float, rho: float, s
         system.t,
         paths[k],
         paths[(k + 1) % len(paths)],
+        noise,
     )
 
 

@@ -128,7 +128,7 @@ def _begun(program: Program, data: Observations, estimate: StateEstimate) -> Fit
 
 def _fitted(fit: Fit, data: Observations, estimate: StateEstimate) -> Fit:
     """Constants fitted by Levenberg-Marquardt; over short segments first if that fails."""
-    noisy = estimate.noisy
+    noisy = estimate.smoothed
     whole = fit_constants(fit.program, data, starts=fit.starts, fit_starts=noisy)
     if whole.error < (BY_SEGMENTS if noisy else BY_SEGMENTS_CLEAN):
         return whole

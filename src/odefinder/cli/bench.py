@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
@@ -13,6 +13,7 @@ from odefinder.cli.exits import plain_errors
 if TYPE_CHECKING:
     from odefinder.bench.methods.method import Method
     from odefinder.bench.protocol import Result
+    from odefinder.data.corruption import Noise as NoiseKind
 
 Set = Annotated[
     str,
@@ -20,6 +21,7 @@ Set = Annotated[
 ]
 Sigma = Annotated[str, typer.Option(help="Noise levels, such as 0,0.01,0.05.")]
 Rho = Annotated[str, typer.Option(help="Shares of dropped points, such as 0,0.5.")]
+Noise = Annotated[str, typer.Option(help="multiplicative, or additive: relative to each variable's spread.")]
 Systems = Annotated[str | None, typer.Option(help="Only these systems, such as 1,5,20-25.")]
 Cases = Annotated[int, typer.Option(help="Synthetic systems of each dimension.")]
 Seed = Annotated[int, typer.Option(help="The same seed gives the same results.")]
@@ -40,6 +42,7 @@ def run(
     methods: Annotated[str, typer.Option(help="Names from `odefinder bench list`.")] = "odefinder",
     sigma: Sigma = "0",
     rho: Rho = "0",
+    noise: Noise = "multiplicative",
     systems: Systems = None,
     cases: Cases = 20,
     jobs: Annotated[int, typer.Option(help="Fits at a time.")] = 1,
@@ -70,6 +73,7 @@ def run(
             methods=chosen_methods(methods),
             sigmas=numbers(sigma, "sigma"),
             rhos=numbers(rho, "rho"),
+            noise=cast("NoiseKind", noise),
             systems=systems,
             cases=cases,
             seed=seed,
@@ -142,6 +146,7 @@ def export(
     set_name: Set = "odebench",
     sigma: Sigma = "0",
     rho: Rho = "0",
+    noise: Noise = "multiplicative",
     systems: Systems = None,
     cases: Cases = 20,
     seed: Seed = 0,
@@ -154,7 +159,12 @@ def export(
 
         chosen = choose_systems(load_set(set_name, cases=cases), systems)
         tasks = make_tasks(
-            set_title(set_name), chosen, sigmas=numbers(sigma, "sigma"), rhos=numbers(rho, "rho"), seed=seed
+            set_title(set_name),
+            chosen,
+            sigmas=numbers(sigma, "sigma"),
+            rhos=numbers(rho, "rho"),
+            seed=seed,
+            noise=cast("NoiseKind", noise),
         )
         typer.echo(f"Wrote {export_tasks(tasks, folder)} trajectories into {folder}.")
 

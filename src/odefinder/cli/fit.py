@@ -28,7 +28,10 @@ def fit(
     trajectory: Annotated[
         str | None, typer.Option(help="The column that tells trajectories apart; found by its name, too.")
     ] = None,
-    budget: Annotated[float, typer.Option(help="Seconds that the search may take.")] = 10.0,
+    budget: Annotated[
+        float | None,
+        typer.Option(help="Seconds that the search may take.  Default: 10, and more from four variables on."),
+    ] = None,
     seed: Annotated[int, typer.Option(help="The same seed gives the same result.")] = 0,
     operators: Annotated[
         str | None,

@@ -20,16 +20,23 @@ from odefinder.data.dataset import Dataset, Floats
 from odefinder.data.observations import Observations
 from odefinder.data.units import Scaling
 from odefinder.errors import ExpressionError, NoSystemError
-from odefinder.expressions.canonical import canonical
+from odefinder.expressions.canonical import canonical, structure
 from odefinder.expressions.form import Form
 from odefinder.expressions.program import Program
-from odefinder.inference.choose.criterion import relative_weights
 from odefinder.inference.choose.search import Candidate, Search, SearchSettings
+from odefinder.inference.fit.noise import observation_errors, without_outliers
 from odefinder.inference.fit.refine import Fit
 from odefinder.inference.fit.rounding import round_constants
-from odefinder.inference.fit.states import estimate_states
+from odefinder.inference.fit.states import StateEstimate, estimate_states
 from odefinder.inference.propose.decode import Decoding, Proposal, Reading, decode, program_log_probabilities
-from odefinder.inference.remarks import CUT_SHORT, INTERRUPTED, Explanation, out_of_time, remarks
+from odefinder.inference.remarks import (
+    CUT_SHORT,
+    INTERRUPTED,
+    Explanation,
+    out_of_time,
+    outliers_left_out,
+    remarks,
+)
 from odefinder.inference.warmup import compile_first, prepare
 from odefinder.limits.deadline import Deadline
 from odefinder.limits.interrupt import Interrupt
@@ -40,18 +47,25 @@ from odefinder.numerics.integrate import integrate
 from odefinder.numerics.r2 import variance_weighted_r2
 from odefinder.system import ODESystem
 
+BUDGET, MOST_BUDGET = 10.0, 60.0  # seconds: up to three variables, and at most
 FITTED_POINTS = 5000  # points that a fit reads at most: more cost time without adding much
 DECODING_SHARE = 0.5  # of the time budget that decoding may take: systems must be fitted, too
+OUTLIER_PASSES = 3
 ROUNDED = 5  # systems of a result whose constants are rounded
 PREPARING = "preparing"
 DECODING, SEARCHING = "the network proposes systems", "searching"
+
+
+def default_budget(dimension: int) -> float:
+    """Seconds for data of this many variables: searches of more than three take longer."""
+    return min(BUDGET * max(dimension - 2, 1), MOST_BUDGET)
 
 
 @dataclass(frozen=True)
 class FindSettings:
     """How systems are looked for."""
 
-    time_budget: float = 10.0  # seconds
+    time_budget: float = BUDGET  # seconds
     decoding: Decoding = field(default_factory=Decoding)
     operators: frozenset[str] | None = None  # those that may occur, add and mul among them; None: all
     guesses: tuple[Program, ...] = ()  # in the user's units
@@ -96,7 +110,7 @@ def _found(dataset: Dataset, how: FindSettings, report: Callable[[str], None]) -
     data = dataset.observations(scaling)
     guesses = [Form.of(scaling.to_scaled(program)) for program in how.guesses]
     report(DECODING if runtime is not None else SEARCHING)
-    estimate = estimate_states(data)
+    data, estimate, outliers = _estimated(data)
     reading = None if runtime is None else Reading.of(runtime, data)
     proposals, decoded = _proposals(reading, how, deadline)
     report(SEARCHING)
@@ -107,12 +121,33 @@ def _found(dataset: Dataset, how: FindSettings, report: Callable[[str], None]) -
     search = Search(data, estimate, settings, deadline, log_prior, how.operators)
     searched = _searched(search, guesses, proposals, how, last_chance=CUT_SHORT in decoded)
     notes += dict.fromkeys(decoded + searched)  # each once
-    original = Observations.joined(dataset.times, dataset.states)
-    explanations = _explanations(search, dataset.variables, scaling, original)
+    original = _original(dataset, data, scaling)
+    early = bool(decoded or searched)
+    explanations = _explanations(search, dataset.variables, scaling, original, early)
     if not explanations:
         raise NoSystemError(_why_nothing(deadline, how))
-    noise = scaling.original_states(estimate.noise)
-    return Outcome(explanations, noise, notes + remarks(explanations, original, noise))
+    notes += [outliers_left_out(outliers)] * bool(outliers)
+    noise = scaling.original_states(search.estimate.noise)
+    return Outcome(explanations, noise, notes + remarks(explanations, original, noise, early))
+
+
+def _estimated(data: Observations) -> tuple[Observations, StateEstimate, int]:
+    """The data with the errors of all values and without outliers, the states behind them, the outliers."""
+    estimate, outliers = estimate_states(data), 0
+    for _ in range(OUTLIER_PASSES):  # large ones hide the others
+        data, count = without_outliers(data, estimate)
+        if not count:
+            break
+        estimate, outliers = estimate_states(data), outliers + count
+    return replace(data, errors=observation_errors(data, estimate)), estimate, outliers
+
+
+def _original(dataset: Dataset, data: Observations, scaling: Scaling) -> Observations:
+    """The data as they are fitted, in the user's units."""
+    original = Observations.joined(dataset.times, dataset.states)
+    states = np.where(np.isfinite(data.states), original.states, np.nan)
+    errors = None if data.errors is None else scaling.original_states(data.errors)
+    return replace(original, states=states, errors=errors)
 
 
 def _proposals(
@@ -177,9 +212,12 @@ def _thinned(dataset: Dataset) -> tuple[Dataset, list[str]]:
 
 
 def _explanations(
-    search: Search, variables: tuple[str, ...], scaling: Scaling, original: Observations
+    search: Search, variables: tuple[str, ...], scaling: Scaling, original: Observations, early: bool
 ) -> list[Explanation]:
-    """The systems in the user's units that may be used, with their weights; original: data in these units."""
+    """The systems in the user's units that may be used, with their weights.
+
+    original: data in these units.  early: something ended the search before its time.
+    """
     rows: list[tuple[Candidate, ODESystem]] = []
     for found in search.rescored():
         try:
@@ -189,23 +227,27 @@ def _explanations(
         rows.append((found, system))
     if not rows:
         return []
-    weights = relative_weights(np.array([found.criterion for found, _ in rows]))
-    noisy = search.first_estimate.noisy
+    weights = search.weights([found for found, _ in rows], early)
+    free = search.estimate.smoothed
     result = []
+    known = set[bytes]()
     for place, ((found, system), weight) in enumerate(zip(rows, weights, strict=True)):
         starts, r2 = scaling.original_states(found.fit.starts), _r2_of(found, scaling, search.data)
         if place < ROUNDED and not search.deadline.over:
-            system, starts = _rounded(system, starts, found.fit.error, original, noisy)
-        result.append(Explanation(system, starts, r2, found.criterion, float(weight), found.source))
+            system, starts = _rounded(system, starts, found.fit.error, original, free)
+        key = structure(canonical(system.program, explicit=True))
+        if key not in known:  # rounded constants may make it one of the others: x^2.02 becomes x^2
+            known.add(key)
+            result.append(Explanation(system, starts, r2, found.criterion, float(weight), found.source))
     return result
 
 
 def _rounded(
-    system: ODESystem, starts: Floats, error: float, data: Observations, noisy: bool
+    system: ODESystem, starts: Floats, error: float, data: Observations, free: bool
 ) -> tuple[ODESystem, Floats]:
     """The system with simple constants where the data (in the user's units) allow them, and its starts."""
     fit = Fit(canonical(system.program, explicit=True), starts, error)
-    rounded = round_constants(fit, data, fit_starts=noisy)
+    rounded = round_constants(fit, data, fit_starts=free)
     if rounded is fit:
         return system, starts
     return ODESystem(canonical(rounded.program), system.variables), rounded.starts

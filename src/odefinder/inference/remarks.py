@@ -27,7 +27,7 @@ class Explanation:
     starts: Floats  # (trajectories, D): fitted initial values
     r2: float
     criterion: float  # smaller is better
-    weight: float  # relative to the others; all sum to 1
+    weight: float  # the chance that it predicts trajectories from elsewhere
     source: str
 
 
@@ -39,8 +39,20 @@ def out_of_time(time_budget: float) -> str:
     )
 
 
-def remarks(explanations: Sequence[Explanation], data: Observations, noise: Floats) -> list[str]:
-    """What to know about the result; data and noise (D,) are in the user's units."""
+def outliers_left_out(count: int) -> str:
+    """A note that some values were not used."""
+    if count == 1:
+        return "One value is far from a smooth curve through the others and was not used."
+    return f"{count} values are far from a smooth curve through the others and were not used."
+
+
+def remarks(
+    explanations: Sequence[Explanation], data: Observations, noise: Floats, early: bool = False
+) -> list[str]:
+    """What to know about the result; data and noise (D,) are in the user's units.
+
+    early: the search ended before its time, so a bad fit says nothing about the data.
+    """
     notes = []
     best = explanations[0]
     alike = sum(one.weight >= ALIKE * best.weight for one in explanations)
@@ -49,8 +61,10 @@ def remarks(explanations: Sequence[Explanation], data: Observations, noise: Floa
             f"{alike} different systems explain the data about equally well; look at all of them, and at "
             "trajectories from other initial values, which would tell them apart."
         )
-    if best.r2 < BAD_R2:
-        share = f"R2 = {best.r2:.2f}" if np.isfinite(best.r2) else "no R2"
+    share = f"R2 = {best.r2:.2f}" if np.isfinite(best.r2) else "no R2"
+    if early and best.r2 < GOOD_R2:
+        notes.append(f"The chosen system describes the data badly ({share}): time was the limit.")
+    elif best.r2 < BAD_R2:
         notes.append(
             f"The chosen system describes the data badly ({share}). Perhaps there is no autonomous ODE in "
             "these variables, the noise is too large, or there are too few points."

@@ -65,7 +65,7 @@ def formulas() -> None:
     Vocabulary.preset("coarse").encode(SYSTEM)
     NUMBER_SCHEMES["coarse"].split(1.5)
     data = Observations.joined([TIMES], [pair])
-    estimate = estimate_states(data, noisy=False)
+    estimate = estimate_states(data, smoothed=False)
     library.feature_integrals(list(library.monomials(2, 1)), estimate)
     integral.match_component(SYSTEM.components()[0], 0, data, estimate, iterations=1)
 

@@ -5,18 +5,20 @@ import pytest
 
 from odefinder.data.observations import Observations
 from odefinder.inference.choose.criterion import (
+    CONSTANT_COST,
     LEAST_PER_NODE,
-    LIKELIHOOD_SHARE,
-    START_WEIGHT,
-    WEIGHT_SPREAD,
+    NETWORK_SHARE,
+    NODE_COST,
+    TEMPERATURE,
     best_fit,
     criterion,
+    elsewhere,
+    log_starts,
     on_front,
-    relative_weights,
     runs_away,
-    start_error,
 )
-from odefinder.inference.fit.refine import Fit
+from odefinder.inference.fit.refine import FLOOR, Fit
+from odefinder.inference.fit.states import estimate_states
 from tests.programs import words
 
 DATA = Observations(np.linspace(0.0, 1.0, 100), np.random.default_rng(0).random((100, 1)), np.array([0, 100]))
@@ -28,8 +30,9 @@ def fit(text: str, error: float) -> Fit:
 
 
 def test_the_criterion_is_that_of_the_docstring() -> None:
-    n = DATA.states.size
-    assert criterion(fit(SHORT, 0.01), DATA) == pytest.approx(n * np.log(0.01) + (1 + 1.5) * np.log(n))
+    likelihood = -0.5 * DATA.count * np.log(0.01 + FLOOR)
+    expected = TEMPERATURE * likelihood - 3 * NODE_COST - CONSTANT_COST
+    assert criterion(fit(SHORT, 0.01), DATA) == pytest.approx(-expected)
     assert criterion(fit(LONG, np.inf), DATA) == np.inf
 
 
@@ -75,29 +78,35 @@ def test_what_cannot_be_integrated_is_never_chosen() -> None:
 
 def test_a_fit_that_needs_initial_values_of_its_own_is_not_chosen() -> None:
     """x' = 3 x is said to fit better, but does not from where the data begin."""
-    data = Observations(DATA.times, np.exp(-3.0 * DATA.times)[:, None], DATA.bounds)
-    right = Fit(words("mul -3.0 x0"), np.ones((1, 1)), 0.02)
-    wrong = Fit(words("mul 3.0 x0"), np.zeros((1, 1)), 0.01)
+    noise = 0.03 * np.random.default_rng(1).normal(size=(100, 1))
+    data = Observations(DATA.times, np.exp(-3.0 * DATA.times)[:, None] + noise, DATA.bounds)
+    estimate = estimate_states(data, smoothed=True)
+    right = Fit(words("mul -3.0 x0"), estimate.starts, 0.02)
+    wrong = Fit(words("mul 3.0 x0"), np.full((1, 1), 0.01), 0.019)
+    assert log_starts(right, data, estimate) > -1.0
+    assert log_starts(wrong, data, estimate) < -20.0
     assert best_fit([right, wrong], data) is wrong
-    assert best_fit([right, wrong], data, starts=np.ones((1, 1))) is right
-    assert start_error(right, data, np.ones((1, 1))) < 1e-10 < start_error(wrong, data, np.ones((1, 1)))
+    assert best_fit([right, wrong], data, estimate) is right
+    exact = estimate_states(data, smoothed=False)  # its initial values are not fitted
+    assert log_starts(wrong, data, exact) == 0.0
 
 
-def test_the_network_is_asked_and_smoothed_starts_count() -> None:
+def test_the_network_is_asked() -> None:
     one = fit(SHORT, 0.01)
-    n = DATA.count
-    base = n * np.log(0.01)
-    size = (1 + 1.5) * np.log(n)
-    judged = LIKELIHOOD_SHARE * (base + 0.5 * size)
-    assert criterion(one, DATA, log_probability=-5.0) == pytest.approx(judged + 10.0)
-    floor = -2.0 * LEAST_PER_NODE * len(one.program)
-    assert criterion(one, DATA, log_probability=-np.inf) == pytest.approx(judged + floor)
-    worse = criterion(one, DATA, from_smoothed=0.02)
-    assert worse == pytest.approx(base + size + START_WEIGHT * np.log(2.0))
-    assert np.isfinite(criterion(one, DATA, from_smoothed=np.inf))
+    likelihood = -0.5 * TEMPERATURE * DATA.count * np.log(0.01 + FLOOR)
+    plain = -3 * NODE_COST - CONSTANT_COST
+    for probability, counted in ((-5.0, -5.0), (-np.inf, LEAST_PER_NODE * len(one.program))):
+        expected = likelihood + NETWORK_SHARE * counted + (1.0 - NETWORK_SHARE) * plain
+        assert criterion(one, DATA, log_probability=probability) == pytest.approx(-expected)
 
 
-def test_weights_and_front() -> None:
-    weights = relative_weights(np.array([10.0, 10.0 + 2.0 * WEIGHT_SPREAD, 400.0]))
-    np.testing.assert_allclose(weights, [0.7310586, 0.2689414, 0.0], atol=1e-6)
+def test_trajectories_from_elsewhere() -> None:
+    paths = elsewhere(words("pow2 x0"), np.array([[0.6]]), DATA)
+    assert paths.shape[0] == 2
+    assert np.isfinite(paths[0]).all()  # from 0.3
+    np.testing.assert_allclose(paths[0, -1, 0], 0.3 / (1.0 - 0.3), rtol=1e-3)
+    assert np.isnan(paths[1]).all()  # from 1.2 it has a pole
+
+
+def test_the_front() -> None:
     assert on_front([3, 5, 5, 9], [0.3, 0.1, 0.2, 0.1]) == [True, True, False, False]

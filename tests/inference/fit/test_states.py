@@ -29,7 +29,7 @@ def observed(sigma: float = 0.0, rho: float = 0.0, points: int = 120) -> Observa
 def test_clean_data_are_interpolated(rho: float) -> None:
     data = observed(rho=rho)
     estimate = estimate_states(data)
-    assert not estimate.noisy
+    assert not estimate.smoothed
     assert estimate.noise.max() < 1e-4
     np.testing.assert_allclose(estimate.states, data.states, atol=1e-12)
     np.testing.assert_allclose(estimate.nodes, circle(estimate.node_times), atol=1e-5)
@@ -43,7 +43,7 @@ def test_noise_is_detected_and_smoothed(sigma: float, rho: float) -> None:
     data = observed(sigma=sigma, rho=rho)
     estimate = estimate_states(data)
     truth = circle(data.times)
-    assert estimate.noisy
+    assert estimate.smoothed
     # Noise proportional to a sine has a standard deviation of sigma / sqrt(2).
     np.testing.assert_allclose(estimate.noise, sigma / np.sqrt(2.0), rtol=0.3)
     error = np.sqrt(np.mean((estimate.states - truth) ** 2, axis=0))
@@ -78,12 +78,12 @@ def test_missing_entries_of_each_variable() -> None:
     states = data.states.copy()
     states[::3, 0], states[1::4, 1], states[-2:, 1] = np.nan, np.nan, np.nan
     estimate = estimate_states(one(data.times, states))
-    assert not estimate.noisy
+    assert not estimate.smoothed
     np.testing.assert_allclose(estimate.states[:-2], data.states[:-2], atol=5e-3)
     assert np.isfinite(estimate.nodes).all()
     noisy = one(data.times, states * (1.0 + 0.05 * np.random.default_rng(0).normal(size=states.shape)))
     estimate = estimate_states(noisy)
-    assert estimate.noisy
+    assert estimate.smoothed
     assert np.abs(estimate.states[:-2] - data.states[:-2]).max() < 0.1
 
 
@@ -91,7 +91,7 @@ def test_missing_entries_of_each_variable() -> None:
 @pytest.mark.parametrize("noisy", [None, True])
 def test_few_points(points: int, noisy: bool | None) -> None:
     t = np.linspace(1.0, 2.0, points)
-    estimate = estimate_states(one(t, circle(t)), noisy=noisy)
+    estimate = estimate_states(one(t, circle(t)), smoothed=noisy)
     np.testing.assert_allclose(estimate.states, circle(t), atol=0.02)
     assert estimate.integrals(estimate.nodes)[-1, 1] == pytest.approx(np.sin(2) - np.sin(1), abs=0.05)
 
@@ -110,7 +110,7 @@ def test_several_trajectories_pool_their_noise() -> None:
     parts = [corrupt(t, circle(t), sigma=0.05, seed=k)[1] for k, t in enumerate(times)]
     bounds = np.cumsum([0, *map(len, times)])
     estimate = estimate_states(Observations(np.concatenate(times), np.concatenate(parts), bounds))
-    assert estimate.noisy
+    assert estimate.smoothed
     np.testing.assert_allclose(estimate.noise, 0.05 / np.sqrt(2.0), rtol=0.35)
 
 
@@ -126,3 +126,16 @@ def test_the_trajectory_of_a_model_as_the_estimate() -> None:
     np.testing.assert_array_equal(estimate.noise, before.noise)
     explosion = ODESystem.from_text(["x^2", "100*y^3"], variables=["x", "y"]).program
     assert states_of_model(explosion, start, data, before) is None
+
+
+def test_what_the_truth_leaves_is_the_noise_of_what_was_seen() -> None:
+    t = np.linspace(0.0, 6.0, 150)
+    states = circle(t) + 0.05 * np.random.default_rng(2).normal(size=(150, 2))
+    data = one(t, states)
+    assert estimate_states(data, smoothed=True).left(data) == pytest.approx(
+        np.mean((0.05 / data.scale) ** 2), rel=0.3
+    )
+    assert estimate_states(data, smoothed=False).left(data) == 0.0
+    unseen = one(t, np.column_stack([states[:, 0], np.full(150, np.nan)]))
+    expected = (0.05 / unseen.scale[0]) ** 2
+    assert estimate_states(unseen, smoothed=True).left(unseen) == pytest.approx(expected, rel=0.4)

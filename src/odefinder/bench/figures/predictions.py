@@ -40,8 +40,9 @@ def prediction_pages(
     """Figures of the results of one method in one cell; the first initial value of all systems first."""
     found = {(result.system, result.initial): result for result in results}
     chosen = [system for system in systems if any(system.id == name for name, _ in found)]
-    cell = {"sigmas": (results[0].sigma,), "rhos": (results[0].rho,), "seed": run["seed"]}
-    tasks = sorted(make_tasks(run["set"], chosen, **cell), key=lambda task: task.initial)
+    sigmas, rhos = (results[0].sigma,), (results[0].rho,)
+    made = make_tasks(run["set"], chosen, sigmas=sigmas, rhos=rhos, seed=run["seed"], noise=run["noise"])
+    tasks = sorted(made, key=lambda task: task.initial)
     pairs = [(task, found[key]) for task in tasks if (key := (task.system, task.initial)) in found]
     for first in range(0, len(pairs), PANELS):
         yield _page(pairs[first : first + PANELS])

@@ -20,9 +20,9 @@ from odefinder.inference.fit.states import StateEstimate
 from odefinder.inference.propose.sparse import smallest_sums
 
 LONGEST = 60  # nodes of an equation that may still be made longer; fitted ones may have twice as many
-# Under noise, equations that many of the network's samples share are right more often than those that fit
-# best: each factor of e in the number of samples counts as much as VOTE_WEIGHT in the log-likelihood.
-VOTE_WEIGHT, NO_VOTE = 5.0, 0.3
+# Log-likelihoods in integral form count this share next to the log of how many of the network's samples have
+# the equation: estimated states make them much too sure.  On exact data they still decide.
+INTEGRAL_TEMPERATURE = 0.2
 
 
 class Equations:
@@ -114,14 +114,13 @@ class Equations:
     def _best(self, component: int, count: int, by_votes: bool) -> list[tuple[float, bytes]]:
         """Scores and keys of the best equations of a variable, best first.
 
-        by_votes: under noise, equations that many proposals share come first.  On clean data, where the score
-        says more, the score alone ranks them, and only proposed equations take part.
+        by_votes: only proposed equations take part, and how many proposals share them counts, too.
         """
-        votes, noisy = self.votes[component], self.estimate.noisy
-        weight = 2.0 * VOTE_WEIGHT if by_votes and noisy else 0.0
+        votes = self.votes[component]
+        weight = 2.0 / INTEGRAL_TEMPERATURE if by_votes else 0.0
         scored = [
-            (fit.score - weight * float(np.log(votes[key] + NO_VOTE)), key)
+            (fit.score - weight * float(np.log(max(votes[key], 1))), key)
             for key, (fit, _) in self._fronts[component].items()
-            if np.isfinite(fit.score) and (noisy or not by_votes or key in votes)
+            if np.isfinite(fit.score) and (not by_votes or key in votes)
         ]
         return nsmallest(count, scored, key=lambda pair: pair[0])

@@ -1,9 +1,11 @@
 """From proposals to fitted systems: refit, recombine, search around the best, all within a time budget.
 
 Proposals are whole systems (from the network or the user) and equations of single variables (from sparse
-regression).  Everything is taken apart into equations, each fitted in integral form, where no ODE is solved;
-the best are recombined, and the resulting systems are fitted on the integrated trajectories.
-Under noise this is repeated with the best system's own trajectory as the state estimate.
+regression).  Everything is taken apart into equations, each fitted in integral form along an estimate of the
+states, where no ODE is solved; the best are recombined, and the resulting systems are fitted on the
+integrated trajectories.  All systems share one pool and one criterion, whichever estimate they come from: the
+first one, the trajectory of the best system so far, and a curve through all points where what is left cannot
+be the noise.
 """
 
 from __future__ import annotations
@@ -11,7 +13,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from itertools import compress
 
 import numpy as np
 
@@ -19,24 +20,34 @@ from odefinder.data.observations import Floats, Observations
 from odefinder.errors import ExpressionError
 from odefinder.expressions.form import Form
 from odefinder.expressions.program import Program, concatenate
-from odefinder.inference.choose.criterion import RUNAWAY_COST, criterion, runs_away, start_error
+from odefinder.inference.choose.alike import distinct, simplified, too_fast
+from odefinder.inference.choose.criterion import (
+    RUNAWAY_COST,
+    criterion,
+    elsewhere,
+    log_starts,
+    log_structure,
+)
 from odefinder.inference.choose.equations import LONGEST, Equations
+from odefinder.inference.choose.weights import weights
 from odefinder.inference.fit.horizon import fit_growing, fit_segments, segments
 from odefinder.inference.fit.integral import match_system
-from odefinder.inference.fit.refine import Fit, fit_constants
+from odefinder.inference.fit.refine import FLOOR, Fit, fit_constants
 from odefinder.inference.fit.states import StateEstimate, estimate_states, states_of_model
 from odefinder.inference.propose.library import linear_equation
 from odefinder.inference.propose.moves import altered, larger, smaller
-from odefinder.inference.propose.sparse import propose
+from odefinder.inference.propose.sparse import propose, propose_polynomials
 from odefinder.limits.deadline import Deadline
 
-# Mean squared scaled residuals above which the best fit may be stuck in a local minimum.
-STUCK, STUCK_CLEAN = 0.05, 1e-6
-PROMISING, NEARLY_EXACT = 1e-3, 1e-6
-HARD = 6  # how many systems are then fitted over short parts of the trajectories first
+NEAR = 1e-3  # mean squared scaled residual below which a fit to exact data may turn out exact
+HARD = 6  # systems that are fitted over short parts of the trajectories first, where the search is stuck
 STEP = 2  # intervals from an observed state to the one that is predicted from it
-RESCORED = 50  # systems whose structure the network scores
-JUST_NOISE = (0.5, 1.5)  # residuals between these multiples of the noise count as noise alone
+RESCORED, ASKED_FIRST = 50, 12  # systems whose structure the network scores, and how many of them at first
+SIMPLIFIED = 10  # systems that are also tried without what does nothing
+BEST_PER_NODE = -0.5  # log-probability: one in a hundred candidates has more
+SURE = 5.0  # standard errors by which what is left exceeds the noise
+LITTLE = 0.5  # share of the noise: where less is left, there was no such noise
+SAME = 0.1  # share of the noise by which right-hand sides may differ that are the same function
 MUCH_NOISE = 0.1  # mean squared scaled residual: with noise this large, almost any system leaves only noise
 
 
@@ -48,10 +59,9 @@ class SearchSettings:
     whole: int = 12  # proposed systems that are fitted as they are
     equations: int = 10  # that are combined, per variable
     combined: int = 12  # systems that are put together from them, in each round
-    rounds: int = 6  # of local search on clean data
-    noisy_rounds: int = 1
+    rounds: int = 6  # of local search, as long as there is more left than noise
     parents: int = 2  # best systems from which a round starts
-    passes: int = 2  # with improved state estimates, on noisy data
+    passes: int = 2  # with improved estimates of smoothed states
 
 
 @dataclass(frozen=True)
@@ -60,8 +70,10 @@ class Candidate:
 
     fit: Fit
     source: str
-    criterion: float  # smaller is better
-    from_smoothed: float | None = None  # error from smoothed initial values, under noise
+    criterion: float  # minus its log-posterior in nats: smaller is better
+    starts: float = 0.0  # what its fitted initial values cost
+    familiarity: float = 0.0  # log prior of its structure per node; `rescored` knows it
+    elsewhere: Floats | None = None  # its trajectories from elsewhere; likewise
 
 
 class Search:
@@ -82,7 +94,7 @@ class Search:
         """
         self.data = data
         self.log_prior = log_prior
-        self.first_estimate = estimate
+        self.estimate = estimate
         self.settings = settings or SearchSettings()
         self.deadline = deadline or Deadline(np.inf)
         self.found: dict[bytes, Candidate] = {}
@@ -96,33 +108,85 @@ class Search:
         return sorted(finite, key=lambda found: (found.criterion, found.fit.error))
 
     def rescored(self) -> list[Candidate]:
-        """The best systems in the order of the final criterion, which includes their structural prior."""
+        """The best systems in the order of the final criterion, which includes what the network thinks.
+
+        Systems that are the same function on the data are one: the simplest of them.
+        """
+        tolerance = SAME * float(np.sqrt(self._left()))
+        self._simplify(tolerance)
         best = [self._tried_elsewhere(found) for found in self._with_prior(self.ranked()[:RESCORED])]
-        return sorted(best, key=lambda found: (found.criterion, found.fit.error))
+        best.sort(key=lambda found: (found.criterion, found.fit.error))
+        groups = distinct([found.fit.program for found in best], self.estimate.states, tolerance)
+        return [replace(best[simplest], criterion=best[first].criterion) for first, simplest in groups]
+
+    def _simplify(self, tolerance: float) -> None:
+        """Add the best systems without what does nothing on the data."""
+        for found in self.ranked()[:SIMPLIFIED]:
+            if self.deadline.over:
+                break
+            simple = simplified(found.fit.program, self.estimate.states, tolerance)
+            if len(simple) < len(found.fit.program):
+                self._fit_program(simple, found.source)
 
     def _with_prior(self, best: list[Candidate]) -> list[Candidate]:
-        """The same systems with the structural prior in their criterion."""
+        """The same systems with the network's log-probability in their criterion."""
         if self.log_prior is None or not best:
-            return best
-        # Some systems cannot come first whatever their prior is: it is not computed for them.
-        surely = min(self._criterion(found, -np.inf) for found in best)
-        hopeful = [self._criterion(found, 0.0) <= surely + RUNAWAY_COST for found in best]
+            return [replace(found, familiarity=_familiarity(found.fit.program)) for found in best]
         chances = np.full(len(best), -np.inf)
-        chances[hopeful] = self.log_prior([found.fit.program for found in compress(best, hopeful)])
+        surely = min(self._criterion(found, -np.inf) for found in best)
+        for places in (range(ASKED_FIRST), range(ASKED_FIRST, len(best))):
+            # Some systems cannot come first whatever the network says: it is not asked about them.
+            hopeful = [k for k in places if k < len(best) and self._hoped(best[k]) <= surely]
+            chances[hopeful] = self.log_prior([best[k].fit.program for k in hopeful]) if hopeful else 0.0
+            known = [self._criterion(best[k], float(chances[k])) for k in hopeful]
+            surely = min([surely, *known])
         return [
-            replace(found, criterion=self._criterion(found, float(chance)))
+            replace(
+                found,
+                criterion=self._criterion(found, float(chance)),
+                familiarity=_familiarity(found.fit.program, float(chance)),
+            )
             for found, chance in zip(best, chances, strict=True)
         ]
 
+    def _hoped(self, found: Candidate) -> float:
+        """The smallest criterion that a system may have, compared with one that may still run away."""
+        return self._criterion(found, BEST_PER_NODE * len(found.fit.program)) - RUNAWAY_COST
+
     def _tried_elsewhere(self, found: Candidate) -> Candidate:
         """The same system, penalized if it runs away from initial values near those of the data."""
-        away = runs_away(found.fit.program, found.fit.starts, self.data)
-        return replace(found, criterion=found.criterion + RUNAWAY_COST) if away else found
+        paths = elsewhere(found.fit.program, found.fit.starts, self.data)
+        cost = RUNAWAY_COST if np.isnan(paths).any() else 0.0
+        return replace(found, criterion=found.criterion + cost, elsewhere=paths)
+
+    def weights(self, rescored: Sequence[Candidate], early: bool) -> Floats:
+        """How far each of the rescored systems may be trusted; early: time ended the search."""
+        first = rescored[0]
+        excess = float(np.log((first.fit.error + FLOOR) / self._left()))
+        paths = [found.elsewhere for found in rescored if found.elsewhere is not None]
+        criteria = np.array([found.criterion for found in rescored])
+        return weights(criteria, paths, first.familiarity, excess, early)
 
     def _criterion(self, found: Candidate, log_probability: float) -> float:
-        return criterion(
-            found.fit, self.data, from_smoothed=found.from_smoothed, log_probability=log_probability
-        )
+        return criterion(found.fit, self.data, found.starts, log_probability)
+
+    # ------------------------------------------------------------ what is left
+
+    def _left(self) -> float:
+        """The mean squared scaled residual that the true system would leave."""
+        return FLOOR + self.estimate.left(self.data)
+
+    def _explained(self, among: Sequence[Form] | None = None) -> bool:
+        """Whether what the best system (among some) leaves is just what the true one would leave."""
+        ratio = (self._best_error(among) + FLOOR) / self._left()
+        return bool(LITTLE < ratio < 1.0 + SURE * np.sqrt(2.0 / self.data.count))
+
+    def _stuck(self) -> bool:
+        """Whether the best system leaves so much that fits may have ended in local minima.
+
+        On a logarithmic scale, that is nearer to no explanation at all than to the true system.
+        """
+        return self._best_error() > np.sqrt(self._left())
 
     # ------------------------------------------------------------ stages
 
@@ -135,28 +199,39 @@ class Search:
         """
         if votes is not None:
             self.equations.count_votes(proposals, votes)
+        if self.settings.sparse:
+            self.fit_polynomials()
         self.fit_whole(proposals, source)
-        explained = self._noise_is_left()
-        if self.first_estimate.noisy and (not explained or self._noise() > MUCH_NOISE):
+        # Whatever the truth is, some polynomial leaves just the noise: it says nothing.
+        if self.estimate.smoothed and (not self._explained(proposals) or self._left() > MUCH_NOISE):
             self._doubt_noise(proposals, source)
-        noisy, settings = self.first_estimate.noisy, self.settings
-        for number in range(settings.passes if noisy else 1):
+        enough = self.estimate.smoothed and self._explained(proposals)
+        for number in range(self.settings.passes if self.estimate.smoothed else 1):
             if self.deadline.over or (number > 0 and not self._improve_estimate()):
                 break
             self.collect_equations(proposals, source)
-            if settings.sparse and not (noisy and explained):  # with only noise left, it adds nothing
+            if self.settings.sparse and not enough:  # with only noise left, it adds nothing
                 self.propose_sparse()
             self.combine()
-        for _ in range(settings.noisy_rounds if noisy else settings.rounds):
-            if self.deadline.over or not self.search_around():
+        for _ in range(self.settings.rounds):
+            if self.deadline.over or not self.search_around() or self._explained():
                 break
-        if settings.sparse and not self.deadline.stopped and not self.ranked():
+        if self.settings.sparse and not self.deadline.stopped and not self.ranked():
             self._fit_linear()
         return self.ranked()
 
+    def fit_polynomials(self) -> None:
+        """Sparse linear, quadratic and cubic systems: they are always in the pool, and come first."""
+        for fronts in propose_polynomials(self.data, self.estimate, enough=lambda: self.deadline.over):
+            for component, front in enumerate(fronts):
+                for fit in front:
+                    self.equations.keep(component, fit, "sparse")
+            if all(fronts) and not self.deadline.over:
+                self._fit_program(concatenate([front[0].program for front in fronts]), "sparse")
+
     def fit_whole(self, proposals: Sequence[Form], source: str) -> None:
         """Fit the proposed systems that describe the data best as they are."""
-        starts = self.first_estimate.starts
+        starts = self.estimate.starts
         plain: list[float] = []
         for form in proposals:
             # At least one, however short the time.
@@ -218,7 +293,7 @@ class Search:
                 if self.deadline.over:
                     break
                 self._fit_program(program, source)
-        if self._best_error() > (STUCK if self.first_estimate.noisy else STUCK_CLEAN):
+        if self._stuck():
             for by_votes in rankings:
                 hard = self.equations.combinations(kept, HARD, by_votes=by_votes, again=True)
                 for program, source in hard:
@@ -239,35 +314,31 @@ class Search:
                     if self.deadline.over:
                         break
                     self.equations.match_program(component, changed, "search", iterations=8)
-        return self.combine(votes=self.first_estimate.noisy)
+        return self.combine(votes=False)
 
     # ------------------------------------------------------------ parts
 
-    def _noise_is_left(self) -> bool:
-        """Whether what the best system leaves is just what was taken for noise."""
-        return JUST_NOISE[0] * self._noise() < self._best_error() < JUST_NOISE[1] * self._noise()
-
-    def _noise(self) -> float:
-        """The mean squared scaled residual of a system that leaves just what was taken for noise."""
-        return float(np.mean((self.first_estimate.noise / self.data.scale) ** 2))
-
     def _doubt_noise(self, proposals: Sequence[Form], source: str) -> None:
-        """What looks like noise may be a fast signal with few points: a system that fits exactly shows it."""
-        clean = estimate_states(self.data, noisy=False)
-        attempt = Search(self.data, clean, self.settings, self.deadline, operators=self.equations.operators)
+        """What looks like noise may be a fast signal with few points: a system that fits exactly shows it.
+
+        The pool gets systems from a curve through all points, too.  If one of them is exact, so are the data.
+        """
+        exact = estimate_states(self.data, smoothed=False)
+        attempt = Search(self.data, exact, self.settings, self.deadline, operators=self.equations.operators)
         kept, count = self.settings.equations, self.settings.combined
         voted = self.equations.most_voted(proposals, kept, count)
         attempt.fit_from_observed([*proposals, *voted], source)
-        if attempt._best_error() > STUCK_CLEAN:
+        # Nearer to an exact fit than to the noise, on a logarithmic scale.
+        limit = np.sqrt(FLOOR * self._left())
+        if attempt._best_error() > limit:
             attempt.collect_equations(proposals, source)
             if self.settings.sparse:
                 attempt.propose_sparse()
             attempt.combine()
-        if attempt._best_error() < STUCK_CLEAN:
+        if attempt._best_error() < limit:
             before = list(self.found.values())
-            self.first_estimate, self.found = clean, attempt.found
             attempt.equations.votes = self.equations.votes
-            self.equations = attempt.equations
+            self.estimate, self.found, self.equations = exact, attempt.found, attempt.equations
             for found in before:
                 self._fit_program(found.fit.program, found.source)
 
@@ -283,7 +354,7 @@ class Search:
         if not ranked:
             return False
         fit = ranked[0].fit
-        better = states_of_model(fit.program, fit.starts, self.data, self.first_estimate)
+        better = states_of_model(fit.program, fit.starts, self.data, self.estimate)
         if better is None:
             return False
         self.equations.refit(better)
@@ -299,27 +370,35 @@ class Search:
         program, key = form.program, form.key
         if not self.equations.allowed(program):
             return
-        noisy, estimate = self.first_estimate.noisy, self.equations.estimate
+        estimate, free = self.equations.estimate, self.estimate.smoothed
         if hard:
-            fit = fit_segments(program, self.data, estimate.states, fit_starts=noisy)
-            if fit.error > STUCK:
-                again = fit_growing(program, self.data, starts=estimate.starts, fit_starts=noisy)
+            fit = fit_segments(program, self.data, estimate.states, fit_starts=free)
+            if fit.error > np.sqrt(self._left()):
+                again = fit_growing(program, self.data, starts=estimate.starts, fit_starts=free)
                 fit = min(fit, again, key=lambda one: one.error)
         else:
-            fit = fit_constants(program, self.data, starts=estimate.starts, fit_starts=noisy)
-        if not noisy and fit.error < PROMISING:  # what is left may be errors of the integration
-            bends = fit.error < NEARLY_EXACT
+            fit = fit_constants(program, self.data, starts=estimate.starts, fit_starts=free)
+        if not free and fit.error < NEAR:  # what is left may be errors of the integration
+            bends = fit.error < NEAR**2
             fit = fit_constants(
                 fit.program, self.data, starts=fit.starts, rtol=1e-9, max_steps=10_000, bends=bends
             )
         known = self.found.get(key)
         if known is None or fit.error < known.fit.error:
-            smoothed = start_error(fit, self.data, self.first_estimate.starts) if noisy else None
-            value = criterion(fit, self.data, from_smoothed=smoothed)
-            self.found[key] = Candidate(fit, source if known is None else known.source, value, smoothed)
+            if too_fast(fit.program, self.estimate.states, self.data.bounds):
+                return
+            origin = source if known is None else known.source
+            starts = log_starts(fit, self.data, self.estimate)
+            self.found[key] = Candidate(fit, origin, criterion(fit, self.data, starts), starts)
 
     def _best_criterion(self) -> float:
         return min((found.criterion for found in self.found.values()), default=np.inf)
 
-    def _best_error(self) -> float:
-        return min((found.fit.error for found in self.found.values()), default=np.inf)
+    def _best_error(self, among: Sequence[Form] | None = None) -> float:
+        keys = self.found if among is None else {form.key for form in among} & self.found.keys()
+        return min((self.found[key].fit.error for key in keys), default=np.inf)
+
+
+def _familiarity(program: Program, log_probability: float | None = None) -> float:
+    """The log prior of a structure per node."""
+    return log_structure(program, log_probability) / len(program)

@@ -7,10 +7,12 @@ segments that begin at estimated states and become longer (multiple shooting).
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from numpy.typing import NDArray
 
-from odefinder.data.observations import Floats, Observations
+from odefinder.data.observations import Floats, Ints, Observations
 from odefinder.expressions.program import Program
 from odefinder.inference.fit.refine import Fit, fit_constants
 
@@ -26,7 +28,7 @@ def beginning(data: Observations, share: float) -> Observations:
     rows = np.concatenate(
         [np.arange(first, first + n) for first, n in zip(data.bounds[:-1], kept, strict=True)]
     )
-    return Observations(data.times[rows], data.states[rows], np.concatenate([[0], np.cumsum(kept)]))
+    return _part(data, rows, np.concatenate([[0], np.cumsum(kept)]))
 
 
 def fit_growing(
@@ -60,7 +62,13 @@ def segments(data: Observations, states: Floats, intervals: int) -> tuple[Observ
         rows += [np.arange(cut, min(cut + intervals, last - 1) + 1) for cut in cuts]
     bounds = np.cumsum([0, *map(len, rows)]).astype(np.int64)
     together = np.concatenate(rows)
-    return Observations(data.times[together], data.states[together], bounds), states[together[bounds[:-1]]]
+    return _part(data, together, bounds), states[together[bounds[:-1]]]
+
+
+def _part(data: Observations, rows: Ints, bounds: Ints) -> Observations:
+    """Some of the observed times, as other trajectories."""
+    errors = None if data.errors is None else data.errors[rows]
+    return replace(data, times=data.times[rows], states=data.states[rows], bounds=bounds, errors=errors)
 
 
 def fit_segments(

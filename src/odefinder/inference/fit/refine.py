@@ -313,8 +313,17 @@ def _observed(data: Observations, weights: Floats | None = None) -> Observed:
 
 
 def _weights(data: Observations) -> Floats:
-    """One over the scale of each variable, 0 for missing entries."""
-    return np.where(np.isfinite(data.states), 1.0 / data.scale, 0.0)
+    """One over the scale of each variable, 0 for missing entries.
+
+    With standard errors, the less certain values count less; those of average certainty as they did.
+    """
+    seen = np.isfinite(data.states)
+    if data.errors is None or not np.isfinite(data.errors[seen]).any():
+        return np.where(seen, 1.0 / data.scale, 0.0)
+    relative = np.where(np.isfinite(data.errors), data.errors, np.nan) / data.scale
+    average = np.sqrt(np.nanmean(np.where(seen, relative, np.nan) ** 2))
+    certainty = average / np.where(np.isfinite(relative) & (relative > 0.0), relative, average)
+    return np.where(seen, certainty / data.scale, 0.0)
 
 
 def _nothing_fixed(program: Program) -> Bools:

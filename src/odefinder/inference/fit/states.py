@@ -8,7 +8,7 @@ polynomial, the errors of a clean signal keep falling, while those of noise stay
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -32,17 +32,25 @@ MIN_NODES_EACH, MAX_NODES_EACH = 3, 8  # per interval between neighbouring times
 class StateEstimate:
     """States along the observed trajectories, and a quadrature along them."""
 
-    noisy: bool
-    noise: Floats  # (D,): standard deviation of the observations; where clean, the error of prediction
+    smoothed: bool  # else interpolated: the observations are taken as exact
+    noise: Floats  # (D,): standard deviation of the observations; if interpolated, the error of prediction
     error: Floats  # (D,): root mean square error to be expected of the states
     states: Floats  # (N, D) at the observed times
     derivatives: Floats  # (N, D)
     starts: Floats  # (trajectories, D)
+    start_errors: Floats  # (trajectories, D): their standard deviations; 0 where they are exact
     nodes: Floats  # (M, D): states at the nodes of the quadrature
     node_times: Floats  # (M,)
     weights: Floats  # (M,)
     ends: Ints  # (N,): the nodes before each observed time are those below this index
     bounds: Ints  # (trajectories + 1,) of the observed times
+
+    def left(self, data: Observations) -> float:
+        """The mean squared scaled residual that the true system leaves, except for errors of integration."""
+        if not self.smoothed:
+            return 0.0
+        seen = np.isfinite(data.states).sum(axis=0)  # never seen, never scored
+        return float((self.noise / data.scale) ** 2 @ seen / max(seen.sum(), 1))
 
     def integrals(self, values: Floats) -> Floats:
         """Integrals of functions given at the nodes, from the trajectory's start to each observed time.
@@ -57,15 +65,15 @@ class StateEstimate:
         return result
 
 
-def estimate_states(data: Observations, *, noisy: bool | None = None) -> StateEstimate:
-    """States and noise level from the data alone.  noisy: None to detect it."""
+def estimate_states(data: Observations, *, smoothed: bool | None = None) -> StateEstimate:
+    """States and noise level from the data alone.  smoothed: None to smooth what looks noisy."""
     variables = [_observed(data, d) for d in range(data.dimension)]
     errors = [error_by_order(times, values) for times, values in variables]
-    suspected = _is_noisy(errors, data.scale) if noisy is None else noisy
+    suspected = _is_noisy(errors, data.scale) if smoothed is None else smoothed
     smoothers = _smoothers(variables, errors) if suspected else []
-    if noisy is None:
+    if smoothed is None:
         # Undersampled signals look like noise too; but then the smoother finds hardly any in some variable.
-        noisy = suspected and not any(
+        smoothed = suspected and not any(
             smoother is not None and smoother.noise < UNDERSAMPLED * by_order.min()
             for smoother, by_order in zip(smoothers, errors, strict=True)
         )
@@ -73,11 +81,12 @@ def estimate_states(data: Observations, *, noisy: bool | None = None) -> StateEs
     states, derivatives = np.empty(data.states.shape), np.empty(data.states.shape)
     nodes = np.empty((len(node_times), data.dimension))
     noise, error = np.zeros(data.dimension), np.zeros(data.dimension)
+    start_errors = np.zeros((len(data.bounds) - 1, data.dimension))
     for d, (times, values) in enumerate(variables):
         best = int(np.argmin(errors[d])) if len(errors[d]) else 0
         noise[d] = error[d] = errors[d][best] if len(errors[d]) else 0.0
         degree = min(best // 2 * 2 + 3, _highest_degree(noise[d] / data.scale[d]))
-        smoother = smoothers[d] if noisy else None
+        smoother = smoothers[d] if smoothed else None
         if smoother is not None:
             noise[d] = smoother.noise
         spreads = []
@@ -95,12 +104,14 @@ def estimate_states(data: Observations, *, noisy: bool | None = None) -> StateEs
                 states[rows, d], derivatives[rows, d] = value[:count], slope[:count]
                 nodes[places, d] = value[count:]
                 spreads.append(spread[:count])
+                start_errors[k, d] = spread[0]
         if spreads:
             error[d] = math.sqrt(np.mean(np.concatenate(spreads) ** 2))
     starts = states[data.bounds[:-1]]
     return StateEstimate(
-        noisy, noise, error, states, derivatives, starts, nodes, node_times, weights, ends, data.bounds
-    )
+        smoothed, noise, error, states, derivatives, starts, start_errors, nodes, node_times, weights, ends,
+        data.bounds,
+    )  # fmt: skip
 
 
 def states_of_model(
@@ -123,19 +134,7 @@ def states_of_model(
         unsorted[order] = path
         count = len(data.times[rows])
         states[rows], nodes[places] = unsorted[:count], unsorted[count:]
-    return StateEstimate(
-        before.noisy,
-        before.noise,
-        before.error,
-        states,
-        evaluate(program, states),
-        starts,
-        nodes,
-        before.node_times,
-        before.weights,
-        before.ends,
-        before.bounds,
-    )
+    return replace(before, states=states, derivatives=evaluate(program, states), starts=starts, nodes=nodes)
 
 
 def _observed(data: Observations, variable: int) -> tuple[list[Floats], list[Floats]]:

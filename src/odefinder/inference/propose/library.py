@@ -153,6 +153,11 @@ def monomials(dimension: int, degree: int) -> Iterator[Feature]:
         yield Feature(tuple(monomial(powers)), "polynomial", sum(powers))
 
 
+def highest_degree(dimension: int) -> int:
+    """Of the monomials in the library."""
+    return {1: 5, 2: 4}.get(dimension, 3 if dimension <= 6 else (2 if dimension <= 20 else 1))
+
+
 def _inverse(variable: int) -> Draft:
     return [(INV, 0.0), (VAR, float(variable))]
 
@@ -236,9 +241,8 @@ def _with_factors(dimension: int, ranges: Floats) -> Iterator[Feature]:
 def all_features(estimate: StateEstimate) -> list[Feature]:
     """Everything a term may be, for systems of this dimension and range."""
     dimension = estimate.nodes.shape[1]
-    degree = {1: 5, 2: 4}.get(dimension, 3 if dimension <= 6 else (2 if dimension <= 20 else 1))
     ranges = np.stack([estimate.nodes.min(axis=0), estimate.nodes.max(axis=0)], axis=1)
-    features = list(monomials(dimension, degree))
+    features = list(monomials(dimension, highest_degree(dimension)))
     if dimension <= 4:
         features += _pairs(dimension)
     features += _with_factors(dimension, ranges)
@@ -287,9 +291,9 @@ def feature_integrals(features: Sequence[Feature], estimate: StateEstimate) -> F
     return out
 
 
-def make_library(estimate: StateEstimate) -> Library:
-    """All features that are finite along the states, with their integrals."""
-    features = all_features(estimate)
+def make_library(estimate: StateEstimate, features: list[Feature] | None = None) -> Library:
+    """All features, or the given ones, that are finite along the states, with their integrals."""
+    features = all_features(estimate) if features is None else features
     integrals = feature_integrals(features, estimate)
     fine = np.isfinite(integrals).sum(axis=1) == integrals.shape[1]
     features = [feature for feature, good in zip(features, fine.tolist(), strict=True) if good]

@@ -9,7 +9,7 @@ polished, and polynomial terms are selected again around the polished functions.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from heapq import nsmallest
@@ -29,9 +29,11 @@ from odefinder.inference.propose.library import (
     Shape,
     equation,
     feature_integrals,
+    highest_degree,
     make_library,
+    monomials,
 )
-from odefinder.inference.propose.subsets import least_squares
+from odefinder.inference.propose.subsets import grow, least_squares, shrink
 from odefinder.inference.propose.terms import (
     Breadth,
     Problem,
@@ -42,6 +44,8 @@ from odefinder.inference.propose.terms import (
 )
 
 WORTH_A_TERM = 1.001  # factor by which an equation with more terms must fit better
+CUBIC = 3  # the highest degree of the polynomial systems that are always proposed
+POLYNOMIALS = 4  # equations of each degree
 LINEAR = 30  # sets without inner constants that become candidates
 
 FittedSum = tuple[list[Feature], ComponentFit]
@@ -61,6 +65,48 @@ def propose(
         [] if enough() else _component_front(component, data, estimate, library, breadth)
         for component in range(data.dimension)
     ]
+
+
+def propose_polynomials(
+    data: Observations, estimate: StateEstimate, enough: Callable[[], bool] = lambda: False
+) -> Iterator[list[list[ComponentFit]]]:
+    """Sparse linear, then quadratic, then cubic equations of every variable, each best score first.
+
+    This takes milliseconds, so that simple systems are in the pool whatever else happens.
+    """
+    dimension, breadth = data.dimension, Breadth()
+    highest = min(CUBIC, highest_degree(dimension))
+    library = make_library(estimate, list(monomials(dimension, highest)))
+    problems: list[Problem | None] = [
+        make_problem(component, data, estimate, library.features, library.integrals)
+        if np.isfinite(data.states[:, component]).sum() >= 2
+        else None
+        for component in range(dimension)
+    ]
+    for degree in range(1, highest + 1):
+        if enough():
+            return
+        yield [_polynomials(problem, degree, k, data, breadth) for k, problem in enumerate(problems)]
+
+
+def _polynomials(
+    problem: Problem | None, degree: int, component: int, data: Observations, breadth: Breadth
+) -> list[ComponentFit]:
+    """The best equations of one variable up to a degree."""
+    if problem is None:  # nothing is known about it
+        return [ComponentFit(equation([], []), 0.0, 0.0)]
+    part = problem.polynomials(degree)
+    columns, target = problem.columns[part], problem.target
+    sets = {tuple(sorted(chosen)) for chosen in grow(columns, target, breadth.polynomial_terms)}
+    if len(part) < len(target) / 3:
+        smaller = shrink(columns, target, np.arange(len(part)))
+        sets |= {tuple(sorted(chosen)) for chosen in smaller if len(chosen) <= breadth.polynomial_terms + 2}
+    scored = []
+    for chosen in sets:
+        terms = tuple(part[list(chosen)].tolist())
+        scored.append((problem.score(terms, least_squares(problem.columns, target, terms)[1]), terms))
+    best = [_fit(problem, terms, component, data) for _, terms in sorted(scored)[:POLYNOMIALS]]
+    return _front(best, problem.floor, POLYNOMIALS)
 
 
 def combinations(fronts: Sequence[Sequence[ComponentFit]], count: int) -> list[Program]:

@@ -1,0 +1,198 @@
+"""The numbers of the choice: other values of them on the same candidates, and the fit of the weights.
+
+    python benchmarks/calibration.py fit --sets benchmarks/sets/textbook.json --out runs/pool.jsonl
+    python benchmarks/calibration.py show runs/pool.jsonl
+
+`fit` runs fits as `objective.py` does (same sets, cells, noise and order; it goes on where it stopped) and
+keeps what the choice knows about every candidate, and whether it predicts a trajectory from elsewhere.
+`show` chooses again with other numbers of `choose/criterion.py`, and fits those of `choose/weights.py` by
+logistic regression, with tenfold cross-validation.  Run it again when the network or its prior change.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from objective import CELLS, Job, _systems, corrupted, jobs_of, rows_of
+
+KEPT = 40  # candidates of a fit
+
+
+def fit(options: argparse.Namespace) -> None:
+    """Fit what the file lacks."""
+    import joblib
+
+    out = Path(options.out)
+    known = {row["key"] for row in rows_of(out)} if out.exists() else set()
+    jobs = jobs_of(options.sets, options.cells, options.initials)[: options.limit]
+    waiting = [job for job in jobs if job.key not in known]
+    parallel = joblib.Parallel(n_jobs=options.processes, return_as="generator_unordered", batch_size=1)
+    with out.open("a", encoding="utf-8") as file:
+        for row in parallel(joblib.delayed(pool_of)(job, options.budget) for job in waiting):
+            file.write(json.dumps(row) + "\n")
+            file.flush()
+
+
+def pool_of(job: Job, budget: float) -> dict[str, Any]:
+    """What is known about the candidates of one fit."""
+    from odefinder import ODEFormer
+    from odefinder.bench.metrics import GOOD, trajectory_r2
+    from odefinder.data import from_arrays
+    from odefinder.errors import OdefinderError
+    from odefinder.expressions.program import INV, POW, SIN
+    from odefinder.inference import find as finding
+    from odefinder.inference.choose.criterion import elsewhere
+    from odefinder.inference.choose.search import Candidate, Search
+    from odefinder.inference.choose.weights import agreement
+
+    system = _systems(job.path)[job.system]
+    paths = system.trajectories
+    clean, other = paths[job.initial], paths[(job.initial + 1) % len(paths)]
+    states = corrupted(clean, job.cell, job.seed)
+    scaling = from_arrays(states, system.t).scaling()
+    row: dict[str, Any] = {"key": job.key, **job._asdict(), "dimension": clean.shape[1], "pool": []}
+
+    class Watched(Search):
+        def rescored(self) -> list[Candidate]:
+            best = self.ranked()[:KEPT]
+            programs = [found.fit.program for found in best]
+            chances = np.zeros(len(best)) if self.log_prior is None else self.log_prior(programs)
+            routes = [elsewhere(found.fit.program, found.fit.starts, self.data) for found in best]
+            row.update(left=self._left(), count=self.data.count)
+            for k, (found, chance) in enumerate(zip(best, chances, strict=True)):
+                ops = found.fit.program.ops
+                pairs = [[routes[k], route] for route in routes]
+                original = scaling.to_original(found.fit.program)
+                row["pool"].append(
+                    {
+                        "error": found.fit.error,
+                        "starts": found.starts,
+                        "nodes": len(ops),
+                        "constants": len(found.fit.program.constants),
+                        "functions": int(np.count_nonzero((ops >= SIN) | (ops == POW) | (ops == INV))),
+                        "logp": float(max(chance, -1e4)),
+                        "away": bool(np.isnan(routes[k]).any()),
+                        "agree": [round(agreement(pair, np.array([0.0, 1.0])), 2) for pair in pairs],
+                        "good": bool(trajectory_r2(original, other[0], system.t, other) > GOOD),
+                    }
+                )
+            return super().rescored()
+
+    finding.Search = Watched
+    try:
+        ODEFormer(time_budget=budget).fit(states, system.t)
+    except OdefinderError as problem:
+        row["error"] = str(problem)
+    finally:
+        finding.Search = Search
+    return row
+
+
+# ---------------------------------------------------------------------------------------- other numbers
+
+
+def log_posteriors(
+    row: dict[str, Any], *, temperature: float = 0.5, network: float = 0.5, node: float = 1.5,
+    constant: float = 4.0, function: float = 4.0, away: float = 6.0, starts: float = 1.0,
+) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
+    """Of all candidates, and their log priors of the structure."""
+    pool = {
+        name: np.array([one[name] for one in row["pool"]], float)
+        for name in row["pool"][0]
+        if name != "agree"
+    }
+    plain = -node * pool["nodes"] - constant * pool["constants"] - function * pool["functions"]
+    structure = network * np.maximum(pool["logp"], -4.0 * pool["nodes"]) + (1.0 - network) * plain
+    likelihood = -0.5 * row["count"] * np.log(pool["error"] + 1e-9)
+    value = temperature * (likelihood + starts * pool["starts"]) + structure - away * pool["away"]
+    return value, structure / pool["nodes"]
+
+
+def chosen(rows: list[dict[str, Any]], **numbers: float) -> np.ndarray:
+    """Whether the first system of each fit is good."""
+    return np.array([row["pool"][int(np.argmax(log_posteriors(row, **numbers)[0]))]["good"] for row in rows])
+
+
+def features(row: dict[str, Any], spread: float) -> tuple[list[float], bool]:
+    """What the weight of the first system depends on, and whether it is good."""
+    value, familiarity = log_posteriors(row)
+    first = int(np.argmax(value))
+    shares = np.exp((value - value.max()) / spread)
+    agreed = np.clip(float(shares @ row["pool"][first]["agree"] / shares.sum()), 0.02, 0.98)
+    excess = np.log((row["pool"][first]["error"] + 1e-9) / row["left"])
+    known = [np.log(agreed / (1.0 - agreed)), familiarity[first], np.tanh(max(excess, 0.0))]
+    return known, row["pool"][first]["good"]
+
+
+def show(options: argparse.Namespace) -> None:
+    """Print how the choice depends on its numbers, and the numbers of the weights."""
+    rows = [row for row in rows_of(Path(options.file)) if row["pool"]]
+    some = np.mean([any(one["good"] for one in row["pool"]) for row in rows])
+    usual = chosen(rows)
+    error = np.sqrt(usual.mean() * (1.0 - usual.mean()) / len(rows))
+    print(f"{len(rows)} fits; some candidate generalizes in {100 * some:.1f} %")
+    print(f"{'as it is':18} {100 * usual.mean():5.1f} ± {100 * error:.1f}")
+    others = {
+        "temperature": (0.25, 0.75, 1.0), "network": (0.0, 0.25, 0.75, 1.0), "node": (1.0, 2.0),
+        "constant": (2.0, 6.0), "function": (0.0, 2.0, 8.0), "away": (0.0, 12.0), "starts": (0.0, 0.5, 2.0),
+    }  # fmt: skip
+    for name, values in others.items():
+        for value in values:
+            now = chosen(rows, **{name: value})
+            gained, lost = int((now & ~usual).sum()), int((usual & ~now).sum())
+            print(f"{name:12} {value:5g} {100 * now.mean():5.1f}  +{gained}/-{lost}")
+    for spread in (2.0, 4.0, 8.0):
+        _fit_weights(rows, spread)
+
+
+def _fit_weights(rows: list[dict[str, Any]], spread: float) -> None:
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.model_selection import KFold, cross_val_predict
+    from weights import calibration_error
+
+    known, good = zip(*(features(row, spread) for row in rows), strict=True)
+    model, folds = LogisticRegression(C=10.0), KFold(10, shuffle=True, random_state=0)
+    chance = cross_val_predict(model, known, good, cv=folds, method="predict_proba")[:, 1]
+    model.fit(known, good)
+    right, sure = np.array(good), chance > 0.9
+    loss: Callable[..., Any] = lambda p: -np.mean(np.log(np.where(right, p, 1.0 - p)))  # noqa: E731
+    print(
+        f"spread {spread:g}: base {model.intercept_[0]:.2f}, agreement, familiarity, excess "
+        f"{np.round(model.coef_[0], 2).tolist()}; nats {loss(chance):.3f}, "
+        f"error {100 * calibration_error(np.stack([chance, right], axis=1)):.1f} points, "
+        f"above 0.9: {int(sure.sum())}, right {100 * right[sure].mean() if sure.any() else 0:.0f} %"
+    )
+    textbook = np.array([row["set"] == "textbook" for row in rows])
+    for label, own in (("synthetic", ~textbook), ("textbook", textbook)):
+        if own.any():
+            print(f"  {label}: weight {chance[own].mean():.2f}, right {right[own].mean():.2f}")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    commands = parser.add_subparsers(required=True)
+    command = commands.add_parser("fit")
+    command.set_defaults(run=fit)
+    command.add_argument("--sets", required=True)
+    command.add_argument("--cells", default=CELLS)
+    command.add_argument("--initials", default="1", help="starts of each system that are fitted, by set")
+    command.add_argument("--out", required=True)
+    command.add_argument("--processes", type=int, default=1)
+    command.add_argument("--limit", type=int, default=None, help="of jobs")
+    command.add_argument("--budget", type=float, default=30.0, help="seconds per fit")
+    command = commands.add_parser("show")
+    command.set_defaults(run=show)
+    command.add_argument("file")
+    options = parser.parse_args()
+    options.run(options)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,65 @@
+"""How far a result may be trusted: the weights that users see.
+
+The weight of the first system is the chance that it predicts trajectories from elsewhere (R2 > 0.9); those
+of the others stand to it as their posteriors do.  They need not sum to 1: several systems may predict the
+same, or none of them may be right.
+
+The posterior compares candidates with each other, and a pool in which all are wrong has a best one, too.
+So the chance is a logistic function of three things that are known without the truth: whether the plausible
+candidates agree with the first about trajectories from elsewhere, how familiar its structure is, and whether
+it leaves more than the noise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from odefinder.data.observations import Floats
+
+# Fitted by logistic regression to 295 fits of synthetic and textbook systems, half each, clean and with both
+# kinds of noise (`benchmarks/weights.py` measures what came of it).
+SPREAD = 4.0  # nats: likelihoods of candidates count with this temperature
+BASE, AGREEMENT, FAMILIARITY, EXCESS = 2.4, 0.5, 1.2, -1.9
+LEAST = 0.02  # agreement and disagreement below this share count as this much
+EARLY = 0.5  # the largest weight if the time ended before the search did
+ALIKE = 0.9  # R2 above which two trajectories count as the same
+
+
+def relative_weights(criteria: Floats) -> Floats:
+    """How plausible candidates are relative to each other, summing to 1."""
+    relative = np.exp(-(criteria - criteria.min()) / SPREAD)
+    return relative / relative.sum()
+
+
+def agreement(paths: Sequence[Floats], shares: Floats) -> float:
+    """The share of the candidates whose trajectories from elsewhere are those of the first.
+
+    paths: of each candidate (trajectories, points, D), NaN where it runs away; shares (candidates,) sum to 1.
+    """
+    first = paths[0]
+    spread = ((first - first.mean(axis=1, keepdims=True)) ** 2).sum(axis=(1, 2))
+    total = 0.0
+    for path, share in zip(paths, shares, strict=True):
+        left = ((path - first) ** 2).sum(axis=(1, 2))
+        total += float(share) * float(np.mean(left <= (1.0 - ALIKE) * spread))  # NaN: does not agree
+    return total
+
+
+def weights(
+    criteria: Floats, paths: Sequence[Floats], familiarity: float, excess: float, early: bool
+) -> Floats:
+    """The weights of candidates, best criterion first.
+
+    familiarity: the first structure's log prior per node.  excess: the logarithm of what the first system
+    leaves, relative to what the true one would leave.  early: whether time ended the search.
+    """
+    shares = relative_weights(criteria)
+    agreed = np.clip(agreement(paths, shares), LEAST, 1.0 - LEAST)
+    chance = BASE + AGREEMENT * np.log(agreed / (1.0 - agreed))
+    chance += FAMILIARITY * familiarity + EXCESS * np.tanh(max(excess, 0.0))
+    first = 1.0 / (1.0 + np.exp(-chance))
+    if early:
+        first = min(first, EARLY)
+    return first * shares / shares[0]

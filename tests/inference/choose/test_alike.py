@@ -1,0 +1,56 @@
+"""Twins are one, and waves faster than the data are none."""
+
+import numpy as np
+
+from odefinder.expressions.form import Form
+from odefinder.inference.choose.alike import distinct, simplified, too_fast
+from tests.inference.fit.test_refine import program_of
+
+STATES = np.stack([np.linspace(0.1, 1.0, 50), np.linspace(2.0, 1.0, 50)], axis=1)
+BOUNDS = np.array([0, 50])
+
+
+def test_twins_are_one_and_the_simplest_stands_for_them() -> None:
+    programs = [
+        program_of(["x - log(1/y)", "-y"]),
+        program_of(["x + log(y)", "-y"]),
+        program_of(["x", "-y"]),
+        program_of(["x + log(abs(y)) + 0.00001*x^2", "-y"]),
+    ]
+    assert distinct(programs, STATES, 1e-3) == [(0, 1), (2, 2)]
+    assert distinct(programs, STATES, 1e-9) == [(0, 1), (2, 2), (3, 3)]
+
+
+def test_what_is_undefined_at_a_few_states_can_be_a_twin() -> None:
+    states = STATES - [0.12, 0.0]  # the first two of x are negative
+    programs = [program_of(["x^2", "-y"]), program_of(["x^2.0000001", "-y"])]
+    assert distinct(programs, states, 1e-3) == [(0, 0)]
+
+
+def test_waves_that_turn_too_fast() -> None:
+    step = 0.9 / 49  # of x
+    assert not too_fast(program_of([f"sin({0.9 * np.pi / step}*x)", "y"]), STATES, BOUNDS)
+    assert too_fast(program_of([f"sin({1.1 * np.pi / step}*x)", "y"]), STATES, BOUNDS)
+    assert too_fast(program_of(["x", f"y*cos(1 + {1.1 * np.pi / step}*x)"]), STATES, BOUNDS)
+    assert not too_fast(program_of(["x", "exp(1000*x)"]), STATES, BOUNDS)
+
+
+def test_the_jump_to_another_trajectory_is_no_turn() -> None:
+    states = np.array([[0.0], [0.1], [100.0], [100.1]])
+    wave = program_of(["sin(x)"])
+    assert not too_fast(wave, states, np.array([0, 2, 4]))
+    assert too_fast(wave, states, np.array([0, 4]))
+
+
+def test_what_does_nothing_is_left_out() -> None:
+    """x > 0, y > 1."""
+    for text, expected in (
+        ("abs(x)*y", "x*y"),
+        ("x*tanh(400*y)", "x"),
+        ("x + 0.0000001*y^2", "x"),
+        ("0.0000001*sin(x) + y*abs(x + y)", "y*(x + y)"),
+        ("x + log(y)", "x + log(y)"),
+        ("abs(x - 0.5)", "abs(x - 0.5)"),
+    ):
+        found = simplified(program_of([text, "-y"]), STATES, 1e-4)
+        assert Form.of(found).key == Form.of(program_of([expected, "-y"])).key, text

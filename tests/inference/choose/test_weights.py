@@ -1,0 +1,33 @@
+"""Weights: sure only where the candidates agree, the structure is familiar and nothing is left."""
+
+import numpy as np
+import pytest
+
+from odefinder.inference.choose.weights import EARLY, SPREAD, agreement, relative_weights, weights
+
+LINE = np.linspace(0.0, 1.0, 20)[None, :, None]  # one trajectory from elsewhere
+AWAY = np.full_like(LINE, np.nan)
+
+
+def test_relative_weights() -> None:
+    np.testing.assert_allclose(
+        relative_weights(np.array([10.0, 10.0 + SPREAD, 400.0])), [0.7310586, 0.2689414, 0.0], atol=1e-6
+    )
+
+
+def test_agreement_is_about_trajectories_from_elsewhere() -> None:
+    shares = np.array([0.5, 0.3, 0.2])
+    assert agreement([LINE, LINE + 1e-3, -LINE], shares) == pytest.approx(0.8)
+    assert agreement([LINE, AWAY, AWAY], shares) == pytest.approx(0.5)
+    assert agreement([AWAY, LINE, LINE], shares) == 0.0
+
+
+def test_what_makes_a_result_less_sure() -> None:
+    criteria, paths = np.array([0.0, 1.0]), [LINE, LINE]
+    sure = weights(criteria, paths, -1.0, 0.0, early=False)
+    assert sure[0] > 0.9
+    assert sure[1] / sure[0] == pytest.approx(np.exp(-1.0 / SPREAD))
+    assert weights(criteria, [LINE, -LINE], -1.0, 0.0, early=False)[0] < sure[0]
+    assert weights(criteria, paths, -2.5, 0.0, early=False)[0] < sure[0]
+    assert weights(criteria, paths, -1.0, 1.0, early=False)[0] < sure[0]
+    assert weights(criteria, paths, -1.0, 0.0, early=True)[0] == EARLY
