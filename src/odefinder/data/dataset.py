@@ -224,8 +224,11 @@ class Dataset:
         data = Observations.joined(times, states)
         if self.errors:
             data = replace(data, errors=np.concatenate([scaling.errors(errors) for errors in self.errors]))
-        if set(self.all_roles) != {Role.OBSERVED}:
-            data = replace(data, roles=self.all_roles)
+        if set(self.all_roles) != {Role.OBSERVED} or self.velocities:
+            factors = scaling.derivative_factors(self.derivative_of)
+            data = replace(
+                data, roles=self.all_roles, derivative_of=self.derivative_of, derivative_factors=factors
+            )
         if not self.known and not self.doses:
             return data
         driving = zip(self.all_signals(), self.times, strict=True)

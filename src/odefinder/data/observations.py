@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from odefinder.data.roles import Role
-from odefinder.numerics.signals import Signals
+from odefinder.expressions.program import CONST, MUL, VAR, Program
+from odefinder.numerics.signals import Driving, Signals, driving_of
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -31,6 +32,8 @@ class Observations:
     known: Floats | None = None  # (N, K)
     signals: tuple[Signals, ...] = ()  # of each trajectory; empty: nothing drives it
     errors: Floats | None = None  # (N, D): standard errors, NaN where they are not known
+    derivative_of: tuple[int, ...] = ()  # (D,): the state whose derivative each state is, or -1; empty: none
+    derivative_factors: tuple[float, ...] = ()  # (D,): c in x' = c v, which is 1 unless v was measured
 
     @classmethod
     def joined(cls, times: Sequence[Floats], states: Sequence[Floats]) -> Observations:
@@ -55,6 +58,62 @@ class Observations:
         spread = np.zeros(self.dimension)
         spread[seen] = np.nanstd(self.states[:, seen], axis=0)
         return np.where(spread > 0.0, spread, 1.0)
+
+    @property
+    def variables(self) -> int:
+        """The number of variables that equations may read: states, then what is known."""
+        return self.dimension + (0 if self.known is None else self.known.shape[1])
+
+    @cached_property
+    def unseen(self) -> NDArray[np.bool_]:
+        """Which states nobody measured, (D,)."""
+        roles = self.roles[: self.dimension] or (Role.OBSERVED,) * self.dimension
+        return np.array([role != Role.OBSERVED for role in roles])
+
+    @cached_property
+    def velocities(self) -> dict[int, int]:
+        """For each state whose equation is x' = v, its number and that of v."""
+        return {position: number for number, position in enumerate(self.derivative_of) if position >= 0}
+
+    def lineage(self, state: int) -> tuple[int, int]:
+        """The observed state that a velocity is a derivative of, and how often its equation is integrated.
+
+        For an observed state that is the state itself, and once.
+        """
+        times = 1
+        while self.unseen[state] and self.derivative_of and self.derivative_of[state] >= 0:
+            state, times = self.derivative_of[state], times + 1
+        return state, times
+
+    def given_equation(self, state: int) -> Program | None:
+        """The equation of a state if it is x' = c v."""
+        if state not in self.velocities:
+            return None
+        velocity = self.velocities[state]
+        factor = self.derivative_factors[velocity] if self.derivative_factors else 1.0
+        return Program(np.array([MUL, CONST, VAR], np.int8), np.array([0.0, factor, float(velocity)]))
+
+    @cached_property
+    def driving(self) -> Driving:
+        """The signals of all trajectories, for compiled code."""
+        return driving_of(self.signals, len(self.bounds) - 1)
+
+    def signals_of(self, trajectory: int) -> Signals | None:
+        """What drives a trajectory."""
+        return self.signals[trajectory] if self.signals else None
+
+    def part(self, rows: Ints, bounds: Ints) -> Observations:
+        """Some of the observed times, as other trajectories, each within one of these."""
+        own = np.searchsorted(self.bounds, rows[bounds[:-1]], side="right") - 1
+        return replace(
+            self,
+            times=self.times[rows],
+            states=self.states[rows],
+            bounds=bounds,
+            known=None if self.known is None else self.known[rows],
+            signals=tuple(self.signals[k] for k in own) if self.signals else (),
+            errors=None if self.errors is None else self.errors[rows],
+        )
 
     def trajectories(self) -> Iterator[tuple[Floats, Floats]]:
         """Times (n,) and states (n, D) of each trajectory."""

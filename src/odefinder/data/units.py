@@ -109,6 +109,13 @@ class Scaling:
             return signals
         return Signals(knots, signals.before / units, signals.after / units, doses)
 
+    def derivative_factors(self, derivative_of: Sequence[int]) -> tuple[float, ...]:
+        """What x' = v becomes in canonical units, x~' = c v~: c for each velocity v, 1 for other states."""
+        return tuple(
+            1.0 if x < 0 else float(self.factors[v] / (self.rate * self.factors[x]))
+            for v, x in enumerate(derivative_of)
+        )
+
     def to_scaled(self, program: Program) -> Program:
         """A system in canonical units, in canonical form."""
         return self._changed(program, self.factors, self.rate)

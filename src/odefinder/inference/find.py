@@ -8,7 +8,7 @@ from __future__ import annotations
 import signal
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache, lru_cache, partial
 from pathlib import Path
 
@@ -28,7 +28,14 @@ from odefinder.inference.fit.noise import observation_errors, without_outliers
 from odefinder.inference.fit.refine import Fit
 from odefinder.inference.fit.rounding import round_constants
 from odefinder.inference.fit.states import StateEstimate, estimate_states
-from odefinder.inference.propose.decode import Decoding, Proposal, Reading, decode, program_log_probabilities
+from odefinder.inference.propose.decode import (
+    Decoding,
+    Proposal,
+    Reading,
+    decode,
+    derivative_template,
+    program_log_probabilities,
+)
 from odefinder.inference.remarks import (
     CUT_SHORT,
     INTERRUPTED,
@@ -38,6 +45,8 @@ from odefinder.inference.remarks import (
     remarks,
 )
 from odefinder.inference.warmup import compile_first, prepare
+from odefinder.language.grammar import Forced
+from odefinder.language.tokens import Vocabulary
 from odefinder.limits.deadline import Deadline
 from odefinder.limits.interrupt import Interrupt
 from odefinder.limits.sizes import MAX_DIMENSION
@@ -111,7 +120,7 @@ def _found(dataset: Dataset, how: FindSettings, report: Callable[[str], None]) -
     guesses = [Form.of(scaling.to_scaled(program)) for program in how.guesses]
     report(DECODING if runtime is not None else SEARCHING)
     data, estimate, outliers = _estimated(data)
-    reading = None if runtime is None else Reading.of(runtime, data)
+    reading = None if runtime is None else Reading.of(runtime, data, _forced(runtime, data))
     proposals, decoded = _proposals(reading, how, deadline)
     report(SEARCHING)
     log_prior = None
@@ -123,7 +132,7 @@ def _found(dataset: Dataset, how: FindSettings, report: Callable[[str], None]) -
     notes += dict.fromkeys(decoded + searched)  # each once
     original = _original(dataset, data, scaling)
     early = bool(decoded or searched)
-    explanations = _explanations(search, dataset.variables, scaling, original, early)
+    explanations = _explanations(search, dataset, scaling, original, early)
     if not explanations:
         raise NoSystemError(_why_nothing(deadline, how))
     notes += [outliers_left_out(outliers)] * bool(outliers)
@@ -145,9 +154,21 @@ def _estimated(data: Observations) -> tuple[Observations, StateEstimate, int]:
 def _original(dataset: Dataset, data: Observations, scaling: Scaling) -> Observations:
     """The data as they are fitted, in the user's units."""
     original = Observations.joined(dataset.times, dataset.states)
-    states = np.where(np.isfinite(data.states), original.states, np.nan)
-    errors = None if data.errors is None else scaling.original_states(data.errors)
-    return replace(original, states=states, errors=errors)
+    return replace(
+        original,
+        states=np.where(np.isfinite(data.states), original.states, np.nan),
+        errors=None if data.errors is None else scaling.original_states(data.errors),
+        roles=data.roles,
+        derivative_of=data.derivative_of,
+        known=None if data.known is None else data.known * scaling.factors[scaling.dimension :],
+        signals=dataset.all_signals() if data.signals else (),
+    )
+
+
+def _forced(runtime: Runtime, data: Observations) -> Forced:
+    """The equations that the network need not find, x' = v."""
+    vocabulary = Vocabulary.preset(runtime.settings.vocabulary)
+    return {state: derivative_template(vocabulary, velocity) for state, velocity in data.velocities.items()}
 
 
 def _proposals(
@@ -212,7 +233,7 @@ def _thinned(dataset: Dataset) -> tuple[Dataset, list[str]]:
 
 
 def _explanations(
-    search: Search, variables: tuple[str, ...], scaling: Scaling, original: Observations, early: bool
+    search: Search, dataset: Dataset, scaling: Scaling, original: Observations, early: bool
 ) -> list[Explanation]:
     """The systems in the user's units that may be used, with their weights.
 
@@ -221,7 +242,7 @@ def _explanations(
     rows: list[tuple[Candidate, ODESystem]] = []
     for found in search.rescored():
         try:
-            system = ODESystem(scaling.to_original(found.fit.program), variables)
+            system = ODESystem(scaling.to_original(found.fit.program), dataset.variables, dataset.known)
         except ExpressionError:  # constants that no number can hold in the user's units
             continue
         rows.append((found, system))
@@ -250,7 +271,7 @@ def _rounded(
     rounded = round_constants(fit, data, fit_starts=free)
     if rounded is fit:
         return system, starts
-    return ODESystem(canonical(rounded.program), system.variables), rounded.starts
+    return ODESystem(canonical(rounded.program), system.variables, system.inputs), rounded.starts
 
 
 def _r2_of(found: Candidate, scaling: Scaling, data: Observations) -> float:
@@ -258,8 +279,9 @@ def _r2_of(found: Candidate, scaling: Scaling, data: Observations) -> float:
     predicted = np.full_like(data.states, np.nan)
     for k, (first, last) in enumerate(zip(data.bounds[:-1], data.bounds[1:], strict=True)):
         predicted[first:last], _ = integrate(
-            found.fit.program, found.fit.starts[k], data.times[first:last], rtol=1e-6, atol=1e-9, bound=1e4
-        )
+            found.fit.program, found.fit.starts[k], data.times[first:last], signals=data.signals_of(k),
+            rtol=1e-6, atol=1e-9, bound=1e4,
+        )  # fmt: skip
     return variance_weighted_r2(scaling.original_states(data.states), scaling.original_states(predicted))
 
 

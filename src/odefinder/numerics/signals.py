@@ -7,6 +7,7 @@ next `before`.  Outside of the knots the first and the last value hold.  Doses a
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -24,6 +25,40 @@ class Signals(NamedTuple):
     before: Floats  # (K, I)
     after: Floats  # (K, I)
     doses: Floats  # (K, D), added to the states just after a knot; (K, 0) where there are none
+
+
+class Driving(NamedTuple):
+    """The signals of several trajectories, one after the other."""
+
+    knots: Floats  # (K,)
+    before: Floats  # (K, I)
+    after: Floats  # (K, I)
+    doses: Floats  # (K, D) or (K, 0)
+    bounds: NDArray[np.int64]  # (trajectories + 1,): where the knots of each begin, and the end
+
+
+def driving_of(signals: Sequence[Signals], trajectories: int) -> Driving:
+    """The signals of all trajectories together; of none, if there are no signals."""
+    if not signals:
+        nothing = np.empty((0, 0))
+        return Driving(np.empty(0), nothing, nothing, nothing, np.zeros(trajectories + 1, np.int64))
+    return Driving(
+        np.concatenate([one.knots for one in signals]),
+        np.concatenate([one.before for one in signals]),
+        np.concatenate([one.after for one in signals]),
+        np.concatenate([one.doses for one in signals]),
+        np.cumsum([0, *(len(one.knots) for one in signals)], dtype=np.int64),
+    )
+
+
+@compiled
+def signals_of(driving: Driving, number: int) -> Signals:
+    """The signals of one trajectory."""
+    first, last = driving.bounds[number], driving.bounds[number + 1]
+    return Signals(
+        driving.knots[first:last], driving.before[first:last], driving.after[first:last],
+        driving.doses[first:last],
+    )  # fmt: skip
 
 
 NO_SIGNALS = Signals(np.empty(0), np.empty((0, 0)), np.empty((0, 0)), np.empty((0, 0)))

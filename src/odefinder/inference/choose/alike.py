@@ -121,6 +121,5 @@ def too_fast(program: Program, states: Floats, bounds: Ints) -> bool:
 
 def _values(expression: Program, states: Floats) -> Floats:
     """A single expression at all states (N,)."""
-    idle = Program(np.full(states.shape[1] - 1, VAR, np.int8), np.zeros(states.shape[1] - 1))
     with np.errstate(all="ignore"):
-        return evaluate(concatenate([expression, idle]), states)[:, 0]
+        return evaluate(expression, states)[:, 0]

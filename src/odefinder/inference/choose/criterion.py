@@ -63,7 +63,8 @@ def log_starts(fit: Fit, data: Observations, estimate: StateEstimate) -> float:
         return 0.0
     distance = (fit.starts - estimate.starts)[known] / estimate.start_errors[known]
     prior = -0.5 * (FREEDOM + 1.0) * float(np.log1p(distance**2 / FREEDOM).sum())
-    smoothed = fit_constants(fit.program, data, starts=estimate.starts, iterations=0).error
+    starts = np.where(data.unseen, fit.starts, estimate.starts)
+    smoothed = fit_constants(fit.program, data, starts=starts, iterations=0).error
     worse = max(min(smoothed, NOTHING), fit.error)
     return prior - 0.5 * START_COUNT * float(np.log((worse + FLOOR) / (fit.error + FLOOR)))
 
@@ -112,8 +113,9 @@ def elsewhere(program: Program, starts: Floats, data: Observations) -> Floats:
         looks = np.linspace(times[0], times[-1], LOOKS)
         for j, factor in enumerate(NEARBY):
             path, status = integrate(
-                program, factor * start, looks, rtol=1e-4, atol=1e-6 * size, max_steps=2000, bound=FAR * size
-            )
+                program, factor * start, looks, signals=data.signals_of(k), rtol=1e-4, atol=1e-6 * size,
+                max_steps=2000, bound=FAR * size,
+            )  # fmt: skip
             if status == Status.OK:
                 paths[len(NEARBY) * k + j] = path
     return paths

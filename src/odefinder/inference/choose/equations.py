@@ -15,7 +15,7 @@ from odefinder.errors import ExpressionError
 from odefinder.expressions.canonical import structure
 from odefinder.expressions.form import Form
 from odefinder.expressions.program import Program, concatenate
-from odefinder.inference.fit.integral import ComponentFit, match_component
+from odefinder.inference.fit.integral import ComponentFit, given_fit, match_component
 from odefinder.inference.fit.states import StateEstimate
 from odefinder.inference.propose.sparse import smallest_sums
 
@@ -23,6 +23,7 @@ LONGEST = 60  # nodes of an equation that may still be made longer; fitted ones 
 # Log-likelihoods in integral form count this share next to the log of how many of the network's samples have
 # the equation: estimated states make them much too sure.  On exact data they still decide.
 INTEGRAL_TEMPERATURE = 0.2
+GIVEN = "given"  # the source of equations that are known
 
 
 class Equations:
@@ -34,6 +35,7 @@ class Equations:
         self.operators = operators
         self.votes: list[Counter[bytes]] = [Counter() for _ in range(data.dimension)]
         self._fronts: list[dict[bytes, tuple[ComponentFit, str]]] = [{} for _ in range(data.dimension)]
+        self._keep_given()
         self._tried: set[tuple[bytes, ...]] = set()
 
     def allowed(self, program: Program) -> bool:
@@ -69,7 +71,7 @@ class Equations:
     def match(self, component: int, equation: Form, source: str, iterations: int = 20) -> None:
         """Fit an equation in integral form, if it is new."""
         program = equation.program
-        known = equation.key in self._fronts[component]
+        known = equation.key in self._fronts[component] or component in self.data.velocities
         if known or len(program) > 2 * LONGEST or not self.allowed(program):
             return
         fit = match_component(program, component, self.data, self.estimate, iterations=iterations)
@@ -77,7 +79,7 @@ class Equations:
 
     def keep(self, component: int, fit: ComponentFit, source: str) -> None:
         """Add a fitted equation if it is allowed and the best of its structure."""
-        if not self.allowed(fit.program):
+        if not self.allowed(fit.program) or component in self.data.velocities:
             return
         key = structure(fit.program)
         known = self._fronts[component].get(key)
@@ -89,9 +91,16 @@ class Equations:
         self.estimate = estimate
         before = self._fronts
         self._fronts = [{} for _ in before]
+        self._keep_given()
         for component, front in enumerate(before):
             for fit, source in front.values():
                 self.match_program(component, fit.program, source)
+
+    def _keep_given(self) -> None:
+        """The only equation of a position is that it changes with its velocity."""
+        for component, front in enumerate(self._fronts):
+            if (fit := given_fit(self.data, component)) is not None:
+                front[structure(fit.program)] = (fit, GIVEN)
 
     # ------------------------------------------------------------ systems
 
@@ -107,7 +116,7 @@ class Equations:
         for keys in islice(fresh, count):
             self._tried.add(keys)
             parts = [front[key] for front, key in zip(self._fronts, keys, strict=True)]
-            sources = {source for _, source in parts}
+            sources = {source for _, source in parts} - {GIVEN}
             source = sources.pop() if len(sources) == 1 else "search"
             yield concatenate([fit.program for fit, _ in parts]), source
 
@@ -121,6 +130,6 @@ class Equations:
         scored = [
             (fit.score - weight * float(np.log(max(votes[key], 1))), key)
             for key, (fit, _) in self._fronts[component].items()
-            if np.isfinite(fit.score) and (not by_votes or key in votes)
+            if np.isfinite(fit.score) and (not by_votes or key in votes or component in self.data.velocities)
         ]
         return nsmallest(count, scored, key=lambda pair: pair[0])

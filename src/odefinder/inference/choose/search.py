@@ -116,7 +116,7 @@ class Search:
         self._simplify(tolerance)
         best = [self._tried_elsewhere(found) for found in self._with_prior(self.ranked()[:RESCORED])]
         best.sort(key=lambda found: (found.criterion, found.fit.error))
-        groups = distinct([found.fit.program for found in best], self.estimate.states, tolerance)
+        groups = distinct([found.fit.program for found in best], self.estimate.variables, tolerance)
         return [replace(best[simplest], criterion=best[first].criterion) for first, simplest in groups]
 
     def _simplify(self, tolerance: float) -> None:
@@ -124,7 +124,7 @@ class Search:
         for found in self.ranked()[:SIMPLIFIED]:
             if self.deadline.over:
                 break
-            simple = simplified(found.fit.program, self.estimate.states, tolerance)
+            simple = simplified(found.fit.program, self.estimate.variables, tolerance)
             if len(simple) < len(found.fit.program):
                 self._fit_program(simple, found.source)
 
@@ -276,8 +276,7 @@ class Search:
 
     def _fit_linear(self) -> None:
         """A linear system if there is no other, for lack of time or because none could be integrated."""
-        dimension = self.data.dimension
-        linear = concatenate([linear_equation(dimension)] * dimension)
+        linear = concatenate([linear_equation(self.data.variables)] * self.data.dimension)
         self._fit_program(match_system(linear, self.data, self.equations.estimate), "sparse")
 
     def combine(self, votes: bool = True) -> bool:
@@ -309,6 +308,8 @@ class Search:
             return False
         for parent in ranked[: self.settings.parents]:
             for component, equation in enumerate(parent.fit.program.components()):
+                if component in self.data.velocities:
+                    continue
                 self.equations.match_program(component, equation, parent.source)
                 for changed in self._changes(equation):
                     if self.deadline.over:
@@ -345,8 +346,8 @@ class Search:
     def _changes(self, equation: Program) -> Iterator[Program]:
         yield from smaller(equation)
         if len(equation) < LONGEST:
-            yield from larger(equation, self.data.dimension)
-            yield from altered(equation, self.data.dimension)
+            yield from larger(equation, self.data.variables)
+            yield from altered(equation, self.data.variables)
 
     def _improve_estimate(self) -> bool:
         """Take the best system's own trajectory as the states and fit the equations again."""
@@ -385,7 +386,7 @@ class Search:
             )
         known = self.found.get(key)
         if known is None or fit.error < known.fit.error:
-            if too_fast(fit.program, self.estimate.states, self.data.bounds):
+            if too_fast(fit.program, self.estimate.variables, self.data.bounds):
                 return
             origin = source if known is None else known.source
             starts = log_starts(fit, self.data, self.estimate)

@@ -7,12 +7,10 @@ segments that begin at estimated states and become longer (multiple shooting).
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 from numpy.typing import NDArray
 
-from odefinder.data.observations import Floats, Ints, Observations
+from odefinder.data.observations import Floats, Observations
 from odefinder.expressions.program import Program
 from odefinder.inference.fit.refine import Fit, fit_constants
 
@@ -28,7 +26,7 @@ def beginning(data: Observations, share: float) -> Observations:
     rows = np.concatenate(
         [np.arange(first, first + n) for first, n in zip(data.bounds[:-1], kept, strict=True)]
     )
-    return _part(data, rows, np.concatenate([[0], np.cumsum(kept)]))
+    return data.part(rows, np.concatenate([[0], np.cumsum(kept)]))
 
 
 def fit_growing(
@@ -62,13 +60,7 @@ def segments(data: Observations, states: Floats, intervals: int) -> tuple[Observ
         rows += [np.arange(cut, min(cut + intervals, last - 1) + 1) for cut in cuts]
     bounds = np.cumsum([0, *map(len, rows)]).astype(np.int64)
     together = np.concatenate(rows)
-    return _part(data, together, bounds), states[together[bounds[:-1]]]
-
-
-def _part(data: Observations, rows: Ints, bounds: Ints) -> Observations:
-    """Some of the observed times, as other trajectories."""
-    errors = None if data.errors is None else data.errors[rows]
-    return replace(data, times=data.times[rows], states=data.states[rows], bounds=bounds, errors=errors)
+    return data.part(together, bounds), states[together[bounds[:-1]]]
 
 
 def fit_segments(

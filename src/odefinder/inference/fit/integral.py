@@ -1,8 +1,10 @@
 """One equation fitted in integral form: x_i(t) = a + integral of f_i along estimated states.
 
-No ODE is solved, and every equation has a fit and a score of its own, whatever the other equations are.  All
-constants of a formula, inside and outside functions, are fitted together by Levenberg-Marquardt; the
-constant of integration a, one for each trajectory, is eliminated exactly.
+No ODE is solved, and every equation has a fit and a score of its own, whatever the other equations are.  The
+equation of a velocity that nobody measured is integrated twice, and x(t) = a + b t + double integral is
+compared with the position, so that data are never differentiated.  All constants of a formula, inside and
+outside functions, are fitted together by Levenberg-Marquardt; the constants of integration a and b, those of
+each trajectory, are eliminated exactly.
 """
 
 from __future__ import annotations
@@ -14,7 +16,7 @@ import numpy as np
 
 from odefinder.compiling.jit import compiled
 from odefinder.data.observations import Floats, Ints, Observations
-from odefinder.expressions.program import CONST, INV, POW, SIN, VAR, Ops, Program, Values, concatenate
+from odefinder.expressions.program import CONST, INV, POW, SIN, Ops, Program, Values, concatenate
 from odefinder.inference.fit.least_squares import Pace, implement, levenberg_marquardt
 from odefinder.inference.fit.refine import FLOOR
 from odefinder.inference.fit.states import StateEstimate
@@ -39,10 +41,13 @@ class ComponentFit:
 class Quadrature(NamedTuple):
     """Where and how a right-hand side is integrated; see `StateEstimate`."""
 
-    nodes: Floats  # (M, D): states
+    nodes: Floats  # (M, V): all variables
+    node_times: Floats  # (M,)
     weights: Floats  # (M,)
+    times: Floats  # (N,): the observed times
     ends: Ints  # (N,): the nodes before each observed time are those below this index
     bounds: Ints  # (trajectories + 1,) of the observed times
+    free: Floats  # (N, depth): polynomials of the time that are free, orthonormal within each trajectory
 
 
 class IntegralProblem(NamedTuple):
@@ -53,8 +58,8 @@ class IntegralProblem(NamedTuple):
     constants: Ints  # their places in `values`: the parameters
     along: Quadrature
     observed: Floats  # (N,): NaN where missing
-    f: Floats  # (M, D)
-    jacobian: Floats  # (M, D, D)
+    f: Floats  # (M, 1)
+    jacobian: Floats  # (M, 1, 1)
     slopes: Floats  # (M, constants)
     component: Ints  # (constants,)
 
@@ -63,8 +68,29 @@ class IntegralPoint(NamedTuple):
     """Residuals at one set of constants."""
 
     parameters: Floats  # (constants,)
-    residuals: Floats  # (N,), without their mean over each trajectory
+    residuals: Floats  # (N,), without what constants of integration explain
     columns: Floats  # (N, constants): their derivatives
+
+
+@compiled
+def repeated_integral(moments: Floats, t: float) -> float:
+    """An integral repeated up to three times, at t, from those of f(s), s f(s) and s^2 f(s) up to there."""
+    if len(moments) == 1:
+        return float(moments[0])
+    if len(moments) == 2:
+        return float(t * moments[0] - moments[1])
+    return float(0.5 * (t * t * moments[0] - 2.0 * t * moments[1] + moments[2]))
+
+
+def free_polynomials(data: Observations, state: int, depth: int) -> Floats:
+    """What constants of integration can explain: (N, depth), orthonormal over what was seen of a state."""
+    result = np.zeros((len(data.times), depth))
+    seen = np.isfinite(data.states[:, state])
+    for first, last in zip(data.bounds[:-1], data.bounds[1:], strict=True):
+        rows = first + np.flatnonzero(seen[first:last])
+        powers = (data.times[rows] - data.times[first])[:, None] ** np.arange(min(depth, len(rows)))
+        result[rows, : powers.shape[1]] = np.linalg.qr(powers)[0]
+    return result
 
 
 @compiled
@@ -79,38 +105,45 @@ def _evaluate(problem: IntegralProblem, point: IntegralPoint) -> float:
         problem.ops, problem.values, len(problem.ops), along.nodes, f, problem.jacobian, slopes,
         problem.component,
     )  # fmt: skip
+    depth = along.free.shape[1]
     cost = 0.0
-    total, means = np.empty(n_constants), np.empty(n_constants)
+    integral, total = np.empty(depth), np.empty((n_constants, depth))  # of f, s f and s^2 f
+    share = np.empty(n_constants)
     for k in range(len(along.bounds) - 1):
         first, last = along.bounds[k], along.bounds[k + 1]
-        integral, mean, count = 0.0, 0.0, 0
-        for c in range(n_constants):
-            total[c] = 0.0
-            means[c] = 0.0
+        integral[:] = 0.0
+        total[:] = 0.0
         node = along.ends[first]
         for i in range(first, last):
             while node < along.ends[i]:
-                integral += along.weights[node] * f[node, 0]
-                for c in range(n_constants):
-                    total[c] += along.weights[node] * slopes[node, c]
+                weight = along.weights[node]
+                for m in range(depth):
+                    integral[m] += weight * f[node, 0]
+                    for c in range(n_constants):
+                        total[c, m] += weight * slopes[node, c]
+                    weight *= along.node_times[node]
                 node += 1
-            if not np.isnan(observed[i]):
-                count += 1
-                residuals[i] = integral - observed[i]
-                mean += residuals[i]
-                for c in range(n_constants):
-                    columns[i, c] = total[c]
-                    means[c] += total[c]
-        for i in range(first, last):
             if np.isnan(observed[i]):
                 residuals[i] = 0.0
                 for c in range(n_constants):
                     columns[i, c] = 0.0
             else:
-                residuals[i] -= mean / count
-                cost += residuals[i] * residuals[i]
+                residuals[i] = repeated_integral(integral, along.times[i]) - observed[i]
                 for c in range(n_constants):
-                    columns[i, c] -= means[c] / count
+                    columns[i, c] = repeated_integral(total[c], along.times[i])
+        for m in range(depth):
+            part = 0.0
+            share[:] = 0.0
+            for i in range(first, last):
+                part += along.free[i, m] * residuals[i]
+                for c in range(n_constants):
+                    share[c] += along.free[i, m] * columns[i, c]
+            for i in range(first, last):
+                residuals[i] -= part * along.free[i, m]
+                for c in range(n_constants):
+                    columns[i, c] -= share[c] * along.free[i, m]
+        for i in range(first, last):
+            cost += residuals[i] * residuals[i]
     return cost if np.isfinite(cost) else np.inf
 
 
@@ -154,16 +187,13 @@ def _point(problem: IntegralProblem) -> IntegralPoint:
 
 @compiled
 def fit_integral(ops: Ops, values: Values, along: Quadrature, observed: Floats, pace: Pace) -> float:
-    """Improve the constants (in `values`) in place; returns the remaining sum of squares.
-
-    The program is the equation, followed by one idle variable for each further equation of the system.
-    """
-    m, dimension = along.nodes.shape
+    """Improve the constants (in `values`) of one equation in place; returns the remaining sum of squares."""
+    m = len(along.nodes)
     constants = np.nonzero(ops == CONST)[0]
     size = len(constants)
     problem = IntegralProblem(
-        ops, values, constants, along, observed, np.empty((m, dimension)),
-        np.empty((m, dimension, dimension)), np.empty((m, size)), np.empty(size, np.int64),
+        ops, values, constants, along, observed, np.empty((m, 1)), np.empty((m, 1, 1)), np.empty((m, size)),
+        np.empty(size, np.int64),
     )  # fmt: skip
     cost, point = levenberg_marquardt(problem, _point(problem), _point(problem), np.empty(0, np.bool_), pace)
     for c in range(size):
@@ -175,26 +205,34 @@ def match_component(
     program: Program, component: int, data: Observations, estimate: StateEstimate, *, iterations: int = 20
 ) -> ComponentFit:
     """The equation of one variable with its constants fitted, starting from the current ones."""
-    idle = data.dimension - 1
-    ops = np.concatenate([program.ops, np.full(idle, VAR, np.int8)])
-    values = np.concatenate([program.values, np.zeros(idle)])
-    observed = data.states[:, component] / data.scale[component]
-    weights = estimate.weights / data.scale[component]
-    along = Quadrature(estimate.nodes, weights, estimate.ends, data.bounds)
+    state, depth = data.lineage(component)
+    observed = data.states[:, state] / data.scale[state]
+    along = Quadrature(
+        estimate.nodes, estimate.node_times, estimate.weights / data.scale[state], data.times, estimate.ends,
+        data.bounds, free_polynomials(data, state, depth),
+    )  # fmt: skip
     pace = Pace(iterations, DAMPING, SHRINK, GROW, TOLERANCE, GIVE_UP, 0.0, False)
-    cost = fit_integral(ops, values, along, observed, pace)
+    values = program.values.copy()
+    cost = fit_integral(program.ops, values, along, observed, pace)
     count = int(np.isfinite(observed).sum())
-    fitted = Program(program.ops, values[: len(program)])
+    fitted = Program(program.ops, values)
     error = cost / max(count, 1)
-    return ComponentFit(
-        fitted, error, component_score(fitted, error, count, floor(data, estimate, component))
-    )
+    return ComponentFit(fitted, error, component_score(fitted, error, count, floor(data, estimate, state)))
+
+
+def given_fit(data: Observations, component: int) -> ComponentFit | None:
+    """The equation of a variable if it is known, x' = v."""
+    given = data.given_equation(component)
+    return None if given is None else ComponentFit(given, 0.0, 0.0)
 
 
 def match_system(program: Program, data: Observations, estimate: StateEstimate) -> Program:
     """A system with each equation's constants fitted in integral form, starting from the current ones."""
-    equations = enumerate(program.components())
-    return concatenate([match_component(one, k, data, estimate).program for k, one in equations])
+    fits = (
+        given_fit(data, k) or match_component(one, k, data, estimate)
+        for k, one in enumerate(program.components())
+    )
+    return concatenate([fit.program for fit in fits])
 
 
 def floor(data: Observations, estimate: StateEstimate, component: int) -> float:

@@ -14,14 +14,16 @@ import numpy as np
 
 from odefinder.compiling.jit import compiled
 from odefinder.data.observations import Floats, Ints, Observations
-from odefinder.expressions.program import CONST, Ops, Program, Values
+from odefinder.expressions.program import CONST, Ops, Program, Values, component_bounds
 from odefinder.inference.fit.least_squares import (
     PROBE,
     Bools,
     Pace,
+    hold,
     implement,
     levenberg_marquardt,
 )
+from odefinder.numerics.signals import Driving, signals_of
 from odefinder.numerics.solver import (
     Tolerance,
     Wanted,
@@ -54,6 +56,7 @@ class Observed(NamedTuple):
     states: Floats  # (N, D)
     bounds: Ints  # (trajectories + 1,)
     weights: Floats  # (N, D): factors of the residuals; 0 for missing entries
+    driving: Driving
 
 
 class TrajectoryProblem(NamedTuple):
@@ -86,10 +89,10 @@ def _problem(
     """fitted: whether the constants are parameters; free: whether the initial values are."""
     constants = np.nonzero(ops == CONST)[0][: len(ops) if fitted else 0]
     dimension = starts.shape[1]
-    columns = len(constants) + (dimension if free else 0)
+    columns, variables = len(constants) + (dimension if free else 0), dimension + data.driving.before.shape[1]
     return TrajectoryProblem(
         ops, values, constants, starts, free, data, tolerance,
-        sensitivity_workspace(len(ops), dimension, columns), sensitivity_workspace(len(ops), dimension, 0),
+        sensitivity_workspace(len(ops), variables, columns), sensitivity_workspace(len(ops), variables, 0),
         np.empty((len(data.times), dimension, 0)),
     )  # fmt: skip
 
@@ -130,7 +133,7 @@ def _integrated(
         a, b = data.bounds[k], data.bounds[k + 1]
         status = solve_with_sensitivities(
             problem.ops, problem.values, len(problem.ops), problem.starts[k], data.times[a:b],
-            work.no_signals, problem.tolerance, wanted, work, states[a:b], slopes[a:b],
+            signals_of(data.driving, k), problem.tolerance, wanted, work, states[a:b], slopes[a:b],
         )  # fmt: skip
         if status != 0:
             return np.inf
@@ -253,7 +256,8 @@ def fit_constants(
 ) -> Fit:
     """The program with the constants that fit the data best, starting from the current ones.
 
-    fixed (constants,): which constants stay as they are.  weights (N, D): factors of the residuals; by
+    fit_starts: fit the initial values of observed states, too; those of others always are.  fixed
+    (constants,): which constants stay as they are.  weights (N, D): factors of the residuals; by
     default one over the scale of each variable.  bends: steps follow curved valleys, as where constants
     hardly matter.  That helps near an exact fit; a wrong structure would only go further astray.
     """
@@ -262,7 +266,7 @@ def fit_constants(
     pace = _pace(data, iterations, bends)
     cost = fit_trajectories(
         program.ops, values, x0, _observed(data, weights), _tolerance(data, rtol, max_steps),
-        fit_starts, _nothing_fixed(program) if fixed is None else fixed, pace, NO_EXPANSION,
+        fit_starts or bool(data.unseen.any()), _fixed(program, data, fit_starts, fixed), pace, NO_EXPANSION,
     )  # fmt: skip
     return Fit(Program(program.ops, values), x0, cost / data.count)
 
@@ -287,19 +291,23 @@ def standard_errors(fit: Fit, data: Observations, *, fit_starts: bool) -> Floats
     covariance = np.linalg.pinv(hessian / np.outer(length, length), rcond=1e-12, hermitian=True)
     variance = np.diag(covariance)[:count] * cost / freedom
     known = np.diag(hessian)[:count] > 0.0
-    return np.where(known, np.sqrt(np.maximum(variance, 0.0)) / length[:count], np.inf)
+    errors = np.where(known, np.sqrt(np.maximum(variance, 0.0)) / length[:count], np.inf)
+    return np.where(given_constants(fit.program, data), 0.0, errors)
 
 
 def _expansion(
     program: Program, data: Observations, starts: Floats, *, fit_starts: bool
 ) -> tuple[float, Floats, Floats]:
     """Cost, half its gradient and the Gauss-Newton matrix, of the constants and perhaps initial values."""
-    size = len(program.constants) + (starts.size if fit_starts else 0)
+    free_starts = fit_starts or bool(data.unseen.any())
+    size = len(program.constants) + (starts.size if free_starts else 0)
     expansion = np.zeros((1 + size, size))
+    fixed = _fixed(program, data, fit_starts, None)
     cost = fit_trajectories(
         program.ops, program.values.copy(), np.ascontiguousarray(starts).copy(), _observed(data),
-        _tolerance(data, 1e-6, 10_000), fit_starts, _nothing_fixed(program), _pace(data, 0), expansion,
+        _tolerance(data, 1e-6, 10_000), free_starts, fixed, _pace(data, 0), expansion,
     )  # fmt: skip
+    hold(fixed, expansion[0], expansion[1:])
     return cost, expansion[0], expansion[1:]
 
 
@@ -309,7 +317,8 @@ def _pace(data: Observations, iterations: int, bends: bool = False) -> Pace:
 
 def _observed(data: Observations, weights: Floats | None = None) -> Observed:
     """The data for compiled code; by default residuals are divided by the scale of their variable."""
-    return Observed(data.times, data.states, data.bounds, _weights(data) if weights is None else weights)
+    weights = _weights(data) if weights is None else weights
+    return Observed(data.times, data.states, data.bounds, weights, data.driving)
 
 
 def _weights(data: Observations) -> Floats:
@@ -326,8 +335,23 @@ def _weights(data: Observations) -> Floats:
     return np.where(seen, certainty / data.scale, 0.0)
 
 
-def _nothing_fixed(program: Program) -> Bools:
-    return np.zeros(int(np.count_nonzero(program.ops == CONST)), dtype=np.bool_)
+def _fixed(program: Program, data: Observations, fit_starts: bool, constants: Bools | None) -> Bools:
+    """Which parameters stay as they are: constants, among them those of x' = v, then initial values."""
+    held = given_constants(program, data) if constants is None else constants | given_constants(program, data)
+    if not data.unseen.any():
+        return held
+    start = np.zeros(data.dimension, np.bool_) if fit_starts else ~data.unseen
+    return np.concatenate([held, np.tile(start, len(data.bounds) - 1)])
+
+
+def given_constants(program: Program, data: Observations) -> Bools:
+    """Which constants belong to equations that are given, x' = v."""
+    place = program.ops == CONST
+    given = np.zeros(len(program), np.bool_)
+    if data.velocities:
+        for component, (first, last) in enumerate(component_bounds(program.ops)):
+            given[first:last] = component in data.velocities
+    return given[place]
 
 
 def _tolerance(data: Observations, rtol: float, max_steps: int) -> Tolerance:

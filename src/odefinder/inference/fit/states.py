@@ -18,6 +18,7 @@ from odefinder.inference.fit.interpolation import error_by_order, interpolate
 from odefinder.inference.fit.smoothing import Smoother
 from odefinder.numerics.evaluate import evaluate
 from odefinder.numerics.integrate import Status, integrate
+from odefinder.numerics.knots import values_at
 
 CLEAN_LEVEL = 3e-4  # prediction errors, relative to the signal, so small that smoothing could not help
 PLATEAU = 0.4  # from middle to high orders, the errors of noise do not fall to less than this share
@@ -39,11 +40,18 @@ class StateEstimate:
     derivatives: Floats  # (N, D)
     starts: Floats  # (trajectories, D)
     start_errors: Floats  # (trajectories, D): their standard deviations; 0 where they are exact
-    nodes: Floats  # (M, D): states at the nodes of the quadrature
+    known: Floats  # (N, K): the variables that have no equations, at the observed times
+    nodes: Floats  # (M, D + K): all variables at the nodes of the quadrature
     node_times: Floats  # (M,)
     weights: Floats  # (M,)
+    times: Floats  # (N,): the observed times
     ends: Ints  # (N,): the nodes before each observed time are those below this index
     bounds: Ints  # (trajectories + 1,) of the observed times
+
+    @property
+    def variables(self) -> Floats:
+        """What equations may read, at the observed times: (N, D + K)."""
+        return np.hstack([self.states, self.known]) if self.known.shape[1] else self.states
 
     def left(self, data: Observations) -> float:
         """The mean squared scaled residual that the true system leaves, except for errors of integration."""
@@ -79,7 +87,7 @@ def estimate_states(data: Observations, *, smoothed: bool | None = None) -> Stat
         )
     node_times, weights, ends = _quadrature(data)
     states, derivatives = np.empty(data.states.shape), np.empty(data.states.shape)
-    nodes = np.empty((len(node_times), data.dimension))
+    nodes, slopes = np.empty((len(node_times), data.variables)), np.empty((len(node_times), data.dimension))
     noise, error = np.zeros(data.dimension), np.zeros(data.dimension)
     start_errors = np.zeros((len(data.bounds) - 1, data.dimension))
     for d, (times, values) in enumerate(variables):
@@ -97,21 +105,54 @@ def estimate_states(data: Observations, *, smoothed: bool | None = None) -> Stat
                 curve = interpolate(times[k], values[k], degree)
                 states[rows, d], derivatives[rows, d] = curve(data.times[rows]), curve.slope(data.times[rows])
                 nodes[places, d] = curve(node_times[places])
+                slopes[places, d] = curve.slope(node_times[places])
             else:
                 together = np.concatenate([data.times[rows], node_times[places]])
                 value, slope, spread = smoother.at(k, together)
                 count = len(data.times[rows])
                 states[rows, d], derivatives[rows, d] = value[:count], slope[:count]
-                nodes[places, d] = value[count:]
+                nodes[places, d], slopes[places, d] = value[count:], slope[count:]
                 spreads.append(spread[:count])
                 start_errors[k, d] = spread[0]
         if spreads:
             error[d] = math.sqrt(np.mean(np.concatenate(spreads) ** 2))
+    for d in np.flatnonzero(data.unseen).tolist():
+        _take_derivative(data, d, ends, node_times, states, derivatives, nodes, slopes)
+    nodes[:, data.dimension :] = _known_at(data, node_times, ends)
     starts = states[data.bounds[:-1]]
     return StateEstimate(
-        smoothed, noise, error, states, derivatives, starts, start_errors, nodes, node_times, weights, ends,
-        data.bounds,
+        smoothed, noise, error, states, derivatives, starts, start_errors, _known(data), nodes, node_times,
+        weights, data.times, ends, data.bounds,
     )  # fmt: skip
+
+
+def _take_derivative(
+    data: Observations, velocity: int, ends: Ints, node_times: Floats, states: Floats, derivatives: Floats,
+    nodes: Floats, slopes: Floats,
+) -> None:  # fmt: skip
+    """A velocity is the slope of the curve of its position; what nobody knows anything about is 0."""
+    position = data.derivative_of[velocity] if data.derivative_of else -1
+    if position < 0:
+        states[:, velocity] = derivatives[:, velocity] = nodes[:, velocity] = slopes[:, velocity] = 0.0
+        return
+    states[:, velocity], nodes[:, velocity] = derivatives[:, position], slopes[:, position]
+    for first, last in zip(data.bounds[:-1], data.bounds[1:], strict=True):
+        rows, places = slice(first, last), slice(ends[first], ends[last - 1])
+        derivatives[rows, velocity] = np.gradient(states[rows, velocity], data.times[rows])
+        slopes[places, velocity] = np.gradient(nodes[places, velocity], node_times[places])
+
+
+def _known(data: Observations) -> Floats:
+    return np.empty((len(data.times), 0)) if data.known is None else data.known
+
+
+def _known_at(data: Observations, node_times: Floats, ends: Ints) -> Floats:
+    """The variables that have no equations at the nodes, (M, K)."""
+    result = np.empty((len(node_times), data.variables - data.dimension))
+    for k, signals in enumerate(data.signals if result.shape[1] else ()):
+        places = slice(ends[data.bounds[k]], ends[data.bounds[k + 1] - 1])
+        result[places] = values_at(signals, node_times[places])
+    return result
 
 
 def states_of_model(
@@ -121,20 +162,23 @@ def states_of_model(
 
     For a second pass: the trajectories of a fair model are closer to the truth than any smoothing.
     """
-    states, nodes = np.empty_like(before.states), np.empty_like(before.nodes)
+    states, nodes = np.empty_like(before.states), before.nodes.copy()
     for k in range(len(data.bounds) - 1):
         rows = slice(data.bounds[k], data.bounds[k + 1])
         places = slice(before.ends[rows][0], before.ends[rows][-1])
         together = np.concatenate([data.times[rows], before.node_times[places]])
         order = np.argsort(together)
-        path, status = integrate(program, starts[k], together[order], rtol=1e-7, atol=1e-9, bound=1e3)
+        path, status = integrate(
+            program, starts[k], together[order], signals=data.signals_of(k), rtol=1e-7, atol=1e-9, bound=1e3
+        )
         if status != Status.OK:
             return None
         unsorted = np.empty_like(path)
         unsorted[order] = path
         count = len(data.times[rows])
-        states[rows], nodes[places] = unsorted[:count], unsorted[count:]
-    return replace(before, states=states, derivatives=evaluate(program, states), starts=starts, nodes=nodes)
+        states[rows], nodes[places, : data.dimension] = unsorted[:count], unsorted[count:]
+    moved = replace(before, states=states, starts=starts, nodes=nodes)
+    return replace(moved, derivatives=evaluate(program, moved.variables))
 
 
 def _observed(data: Observations, variable: int) -> tuple[list[Floats], list[Floats]]:

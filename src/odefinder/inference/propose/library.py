@@ -108,6 +108,7 @@ class Library:
 
     features: list[Feature]
     integrals: Floats  # (features, N)
+    depth: int = 1  # how often they are integrated
 
 
 def equation(features: Sequence[Feature], coefficients: Sequence[float] | Floats) -> Program:
@@ -277,8 +278,22 @@ def _feature_integrals(
             out[f] = np.nan
 
 
-def feature_integrals(features: Sequence[Feature], estimate: StateEstimate) -> Floats:
-    """(features, N); NaN rows where a feature is not finite or very large somewhere."""
+def feature_integrals(features: Sequence[Feature], estimate: StateEstimate, depth: int = 1) -> Floats:
+    """Integrals, repeated `depth` times: (features, N).
+
+    NaN rows where a feature is not finite or very large somewhere.
+    """
+    moments = [_moments(features, estimate, power) for power in range(depth)]
+    t = estimate.times
+    if depth == 1:
+        return moments[0]
+    if depth == 2:
+        return t * moments[0] - moments[1]
+    return 0.5 * (t * t * moments[0] - 2.0 * t * moments[1] + moments[2])
+
+
+def _moments(features: Sequence[Feature], estimate: StateEstimate, power: int) -> Floats:
+    """Integrals of the features times a power of the time."""
     flat = [node for feature in features for node in feature.draft]
     bounds = np.cumsum([0, *(len(feature.draft) for feature in features)])
     starts = np.zeros(len(estimate.states), np.bool_)
@@ -286,15 +301,15 @@ def feature_integrals(features: Sequence[Feature], estimate: StateEstimate) -> F
     out = np.empty((len(features), len(estimate.states)))
     _feature_integrals(
         np.array([op for op, _ in flat], np.int8), np.array([value for _, value in flat], np.float64), bounds,
-        estimate.nodes, estimate.weights, estimate.ends, starts, out,
+        estimate.nodes, estimate.weights * estimate.node_times**power, estimate.ends, starts, out,
     )  # fmt: skip
     return out
 
 
-def make_library(estimate: StateEstimate, features: list[Feature] | None = None) -> Library:
-    """All features, or the given ones, that are finite along the states, with their integrals."""
+def make_library(estimate: StateEstimate, features: list[Feature] | None = None, depth: int = 1) -> Library:
+    """All features, or the given ones, that are finite along the states, with their repeated integrals."""
     features = all_features(estimate) if features is None else features
-    integrals = feature_integrals(features, estimate)
+    integrals = feature_integrals(features, estimate, depth)
     fine = np.isfinite(integrals).sum(axis=1) == integrals.shape[1]
     features = [feature for feature, good in zip(features, fine.tolist(), strict=True) if good]
-    return Library(features, np.ascontiguousarray(integrals[fine]))
+    return Library(features, np.ascontiguousarray(integrals[fine]), depth)

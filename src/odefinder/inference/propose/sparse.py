@@ -9,9 +9,10 @@ polished, and polynomial terms are selected again around the polished functions.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from heapq import nsmallest
 from typing import TypeVar
 
@@ -21,7 +22,7 @@ from odefinder.data.observations import Observations
 from odefinder.errors import ExpressionError
 from odefinder.expressions.form import Form
 from odefinder.expressions.program import CONST, Program, concatenate
-from odefinder.inference.fit.integral import ComponentFit, component_score, match_component
+from odefinder.inference.fit.integral import ComponentFit, component_score, given_fit, match_component
 from odefinder.inference.fit.states import StateEstimate
 from odefinder.inference.propose.library import (
     Feature,
@@ -60,11 +61,16 @@ def propose(
 ) -> list[list[ComponentFit]]:
     """Candidate equations of every variable, best score first; none for those left once `enough` is true."""
     breadth = breadth or Breadth()
-    library = make_library(estimate)
+    libraries = _libraries(data, partial(make_library, estimate, None))
     return [
-        [] if enough() else _component_front(component, data, estimate, library, breadth)
+        [] if enough() else _component_front(component, data, estimate, libraries, breadth)
         for component in range(data.dimension)
     ]
+
+
+def _libraries(data: Observations, make: Callable[[int], Library]) -> dict[int, Library]:
+    """One for every number of integrations that occurs."""
+    return {depth: make(depth) for depth in {data.lineage(k)[1] for k in range(data.dimension)}}
 
 
 def propose_polynomials(
@@ -74,15 +80,10 @@ def propose_polynomials(
 
     This takes milliseconds, so that simple systems are in the pool whatever else happens.
     """
-    dimension, breadth = data.dimension, Breadth()
-    highest = min(CUBIC, highest_degree(dimension))
-    library = make_library(estimate, list(monomials(dimension, highest)))
-    problems: list[Problem | None] = [
-        make_problem(component, data, estimate, library.features, library.integrals)
-        if np.isfinite(data.states[:, component]).sum() >= 2
-        else None
-        for component in range(dimension)
-    ]
+    breadth = Breadth()
+    highest = min(CUBIC, highest_degree(data.variables))
+    libraries = _libraries(data, partial(make_library, estimate, list(monomials(data.variables, highest))))
+    problems = [_problem(component, data, estimate, libraries) for component in range(data.dimension)]
     for degree in range(1, highest + 1):
         if enough():
             return
@@ -93,8 +94,8 @@ def _polynomials(
     problem: Problem | None, degree: int, component: int, data: Observations, breadth: Breadth
 ) -> list[ComponentFit]:
     """The best equations of one variable up to a degree."""
-    if problem is None:  # nothing is known about it
-        return [ComponentFit(equation([], []), 0.0, 0.0)]
+    if problem is None:
+        return [_without_data(data, component)]
     part = problem.polynomials(degree)
     columns, target = problem.columns[part], problem.target
     sets = {tuple(sorted(chosen)) for chosen in grow(columns, target, breadth.polynomial_terms)}
@@ -127,13 +128,34 @@ def smallest_sums(fronts: Sequence[Sequence[tuple[float, T]]], count: int) -> li
 # ---------------------------------------------------------------- one equation
 
 
+def _problem(
+    component: int, data: Observations, estimate: StateEstimate, libraries: Mapping[int, Library]
+) -> Problem | None:
+    """The regression of one variable; None if its equation is given or nothing is known about it."""
+    state, depth = data.lineage(component)
+    if component in data.velocities or np.isfinite(data.states[:, state]).sum() < 2:
+        return None
+    library = libraries[depth]
+    return make_problem(component, data, estimate, library.features, library.integrals)
+
+
+def _without_data(data: Observations, component: int) -> ComponentFit:
+    """The equation that is given; otherwise x' = 0."""
+    return given_fit(data, component) or ComponentFit(equation([], []), 0.0, 0.0)
+
+
 def _component_front(
-    component: int, data: Observations, estimate: StateEstimate, library: Library, breadth: Breadth
+    component: int,
+    data: Observations,
+    estimate: StateEstimate,
+    libraries: Mapping[int, Library],
+    breadth: Breadth,
 ) -> list[ComponentFit]:
     """Candidates for the equation of one variable."""
-    if np.isfinite(data.states[:, component]).sum() < 2:  # nothing is known about it
-        return [ComponentFit(equation([], []), 0.0, 0.0)]
-    problem = make_problem(component, data, estimate, library.features, library.integrals)
+    problem = _problem(component, data, estimate, libraries)
+    if problem is None:
+        return [_without_data(data, component)]
+    library = libraries[data.lineage(component)[1]]
     sets = term_sets(problem, breadth)
     linear = [terms for _, terms in sets if not any(problem.features[c].inner for c in terms)][:LINEAR]
     candidates = [_fit(problem, terms, component, data) for terms in linear]
@@ -142,7 +164,8 @@ def _component_front(
     if functions:  # the polynomial part is selected again around them
         polynomials = problem.polynomials(99)
         features = [*(library.features[i] for i in polynomials), *functions]
-        integrals = np.concatenate([library.integrals[polynomials], feature_integrals(functions, estimate)])
+        more = feature_integrals(functions, estimate, library.depth)
+        integrals = np.concatenate([library.integrals[polynomials], more])
         again = make_problem(component, data, estimate, features, integrals)
         polished += _polish(again, sets_around(again, breadth), component, data, breadth.polished)
     return _front([*candidates, *polished], problem.floor, breadth.kept)
@@ -154,7 +177,8 @@ def _fit(problem: Problem, terms: Terms, component: int, data: Observations) -> 
     coefficients, square_sum = least_squares(problem.columns, problem.target, terms)
     program = equation(features, coefficients / problem.lengths[list(terms)])
     count = len(problem.target)
-    if any(feature.inner for feature in features) or count < np.isfinite(data.states[:, component]).sum():
+    seen = np.isfinite(data.states[:, data.lineage(component)[0]])
+    if any(feature.inner for feature in features) or count < seen.sum():
         fit = match_component(program, component, data, problem.estimate)
         return _refitted(features, fit.program), fit
     error = square_sum / count

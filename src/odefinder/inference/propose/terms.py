@@ -52,6 +52,7 @@ class Problem:
     estimate: StateEstimate
     rows: Ints  # which observed times
     trajectory: Ints  # (rows,)
+    free: Floats  # (rows, depth): what constants of integration explain, see `integral.free_polynomials`
     scale: float
     families: NDArray[np.str_]
     degrees: Ints
@@ -72,23 +73,26 @@ def make_problem(
     component: int, data: Observations, estimate: StateEstimate, features: list[Feature], integrals: Floats
 ) -> Problem:
     """The regression of one variable on the features with these integrals (features, N)."""
-    scale = float(data.scale[component])
-    observed = data.states[:, component] / scale
+    state, depth = data.lineage(component)
+    scale = float(data.scale[state])
+    observed = data.states[:, state] / scale
     rows = np.flatnonzero(np.isfinite(observed))
     rows = rows[np.unique(np.linspace(0, len(rows) - 1, min(len(rows), MAX_ROWS)).astype(int))]
     trajectory = np.searchsorted(data.bounds, rows, side="right")
-    columns = _centred(integrals[:, rows] / scale, trajectory)
+    free = _free(data.times[rows], trajectory, depth)
+    columns = _without(integrals[:, rows] / scale, trajectory, free)
     lengths = np.linalg.norm(columns, axis=1)
     good = np.isfinite(lengths) & (lengths > 1e-9)
     return Problem(
         features,
         np.where(good[:, None], columns / np.where(good, lengths, 1.0)[:, None], 0.0),
         np.where(good, lengths, np.inf),
-        _centred(observed[None, rows], trajectory)[0],
-        floor(data, estimate, component),
+        _without(observed[None, rows], trajectory, free)[0],
+        floor(data, estimate, state),
         estimate,
         rows,
         trajectory,
+        free,
         scale,
         np.array([feature.family for feature in features]),
         np.array([feature.degree for feature in features], np.int64),
@@ -96,12 +100,22 @@ def make_problem(
     )
 
 
-def _centred(columns: Floats, trajectory: Ints) -> Floats:
-    """Without the mean over each trajectory, which the constant of integration accounts for."""
+def _free(times: Floats, trajectory: Ints, depth: int) -> Floats:
+    """Polynomials of the time below this degree, orthonormal within each trajectory: (rows, depth)."""
+    result = np.zeros((len(times), depth))
+    for k in np.unique(trajectory):
+        own = np.flatnonzero(trajectory == k)
+        powers = (times[own] - times[own[0]])[:, None] ** np.arange(min(depth, len(own)))
+        result[own, : powers.shape[1]] = np.linalg.qr(powers)[0]
+    return result
+
+
+def _without(columns: Floats, trajectory: Ints, free: Floats) -> Floats:
+    """Without what the constants of integration account for: the mean over each trajectory, for one."""
     result = columns.copy()
     for k in np.unique(trajectory):
         own = trajectory == k
-        result[:, own] -= result[:, own].mean(axis=1, keepdims=True)
+        result[:, own] -= (result[:, own] @ free[own]) @ free[own].T
     return result
 
 
@@ -207,8 +221,10 @@ def _tangents(problem: Problem, functions: Sequence[int]) -> list[Floats]:
                 owners.append(position)
     result: list[list[Floats]] = [[] for _ in functions]
     if nudged:
-        integrals = feature_integrals(nudged, problem.estimate)[:, problem.rows] / problem.scale
-        for position, column in zip(owners, _centred(integrals, problem.trajectory), strict=True):
+        depth = problem.free.shape[1]
+        integrals = feature_integrals(nudged, problem.estimate, depth)[:, problem.rows] / problem.scale
+        changed = _without(integrals, problem.trajectory, problem.free)
+        for position, column in zip(owners, changed, strict=True):
             own = problem.columns[functions[position]]
             length = problem.lengths[functions[position]]
             change = column - length * own if np.isfinite(length) else np.zeros_like(column)
