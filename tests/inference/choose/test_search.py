@@ -60,8 +60,7 @@ def test_under_noise_equations_with_many_votes_are_combined() -> None:
     plain.run(forms(halves + others))
     voted = Search(data, estimate, few)
     voted.run(forms(halves + others), votes=[40, 40, 1, 1, 1, 1, 1])
-    assert len(plain.found) == 1
-    assert len(voted.found) == 2  # the best fitting one, and the one that most have voted for
+    assert skeleton(PENDULUM) not in {skeleton(found.fit.program) for found in plain.found.values()}
     assert skeleton(PENDULUM) in {skeleton(found.fit.program) for found in voted.found.values()}
 
 
