@@ -13,6 +13,7 @@ from functools import cache, lru_cache, partial
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 from threadpoolctl import ThreadpoolController
 
 from odefinder.data.advice import MIN_POINTS
@@ -59,7 +60,7 @@ from odefinder.system import ODESystem
 BUDGET, MOST_BUDGET = 10.0, 60.0  # seconds: up to three variables, and at most
 FITTED_POINTS = 5000  # points that a fit reads at most: more cost time without adding much
 DECODING_SHARE = 0.5  # of the time budget that decoding may take: systems must be fitted, too
-OUTLIER_PASSES = 3
+OUTLIER_PASSES, FAR_LESS = 3, 0.5  # the share of the noise that is left without outliers, at most
 ROUNDED = 5  # systems of a result whose constants are rounded
 PREPARING = "preparing"
 DECODING, SEARCHING = "the network proposes systems", "searching"
@@ -142,13 +143,23 @@ def _found(dataset: Dataset, how: FindSettings, report: Callable[[str], None]) -
 
 def _estimated(data: Observations) -> tuple[Observations, StateEstimate, int]:
     """The data with the errors of all values and without outliers, the states behind them, the outliers."""
-    estimate, outliers = estimate_states(data), 0
+    first = estimate = estimate_states(data)
+    cleaned, outliers = data, 0
     for _ in range(OUTLIER_PASSES):  # large ones hide the others
-        data, count = without_outliers(data, estimate)
+        cleaned, count = without_outliers(cleaned, estimate)
         if not count:
             break
-        estimate, outliers = estimate_states(data), outliers + count
+        estimate, outliers = estimate_states(cleaned), outliers + count
+    if np.all(estimate.noise[_differ(data, cleaned)] < FAR_LESS * first.noise[_differ(data, cleaned)]):
+        data = cleaned
+    else:  # spikes: without them, the rest is no smoother
+        estimate, outliers = first, 0
     return replace(data, errors=observation_errors(data, estimate)), estimate, outliers
+
+
+def _differ(one: Observations, other: Observations) -> NDArray[np.bool_]:
+    """Which variables (D,) have values missing in one of the two."""
+    return (np.isnan(one.states) != np.isnan(other.states)).any(axis=0)
 
 
 def _original(dataset: Dataset, data: Observations, scaling: Scaling) -> Observations:

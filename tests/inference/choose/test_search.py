@@ -54,12 +54,13 @@ def test_under_noise_equations_with_many_votes_are_combined() -> None:
     data = observations(PENDULUM, STARTS, sigma=0.05)
     halves = [program_of(["y", "0.5*x"]), program_of(["0.1*x*y", "-1.7*sin(x) - 0.2*y"])]
     others = [program_of([f"y + 0.{k}*x^{k}", f"-1.7*x + 0.{k}*y^{k}*x"]) for k in range(2, 7)]
-    estimate = estimate_states(data)
-    few = SearchSettings(sparse=False, rounds=0, passes=1, whole=0, combined=1)
-    plain = Search(data, estimate, few)
-    plain.run(forms(halves + others))
-    voted = Search(data, estimate, few)
-    voted.run(forms(halves + others), votes=[40, 40, 1, 1, 1, 1, 1])
+    proposals = forms(halves + others)
+    few = SearchSettings(combined=1)
+    plain, voted = (Search(data, estimate_states(data), few) for _ in range(2))
+    voted.equations.count_votes(proposals, [40, 40, 1, 1, 1, 1, 1])
+    for one in (plain, voted):
+        one.collect_equations(proposals, "network")
+        one.combine()
     assert len(plain.found) == 1
     assert len(voted.found) == 2  # the best fitting one, and the one that most have voted for
     assert skeleton(PENDULUM) in {skeleton(found.fit.program) for found in voted.found.values()}

@@ -39,6 +39,7 @@ from odefinder.inference.propose.moves import altered, larger, smaller
 from odefinder.inference.propose.sparse import propose, propose_polynomials
 from odefinder.limits.deadline import Deadline
 
+STUCK = 0.05  # mean squared scaled residual above which fits may be stuck, however large the noise seems
 NEAR = 1e-3  # mean squared scaled residual below which a fit to exact data may turn out exact
 HARD = 6  # systems that are fitted over short parts of the trajectories first, where the search is stuck
 STEP = 2  # intervals from an observed state to the one that is predicted from it
@@ -181,12 +182,12 @@ class Search:
         ratio = (self._best_error(among) + FLOOR) / self._left()
         return bool(LITTLE < ratio < 1.0 + SURE * np.sqrt(2.0 / self.data.count))
 
-    def _stuck(self) -> bool:
-        """Whether the best system leaves so much that fits may have ended in local minima.
+    def _too_much(self) -> float:
+        """What a fit leaves that may have ended in a local minimum, a mean squared scaled residual.
 
-        On a logarithmic scale, that is nearer to no explanation at all than to the true system.
+        On a logarithmic scale, it is nearer to no explanation at all than to the true system.
         """
-        return self._best_error() > np.sqrt(self._left())
+        return min(float(np.sqrt(self._left())), STUCK)
 
     # ------------------------------------------------------------ stages
 
@@ -292,7 +293,7 @@ class Search:
                 if self.deadline.over:
                     break
                 self._fit_program(program, source)
-        if self._stuck():
+        if self._best_error() > self._too_much():
             for by_votes in rankings:
                 hard = self.equations.combinations(kept, HARD, by_votes=by_votes, again=True)
                 for program, source in hard:
@@ -336,7 +337,10 @@ class Search:
             if self.settings.sparse:
                 attempt.propose_sparse()
             attempt.combine()
-        if attempt._best_error() < limit:
+        if attempt._best_error() > limit:
+            for found in attempt.ranked()[:HARD]:
+                self._fit_program(found.fit.program, found.source)
+        else:
             before = list(self.found.values())
             attempt.equations.votes = self.equations.votes
             self.estimate, self.found, self.equations = exact, attempt.found, attempt.equations
@@ -374,7 +378,7 @@ class Search:
         estimate, free = self.equations.estimate, self.estimate.smoothed
         if hard:
             fit = fit_segments(program, self.data, estimate.states, fit_starts=free)
-            if fit.error > np.sqrt(self._left()):
+            if fit.error > self._too_much():
                 again = fit_growing(program, self.data, starts=estimate.starts, fit_starts=free)
                 fit = min(fit, again, key=lambda one: one.error)
         else:

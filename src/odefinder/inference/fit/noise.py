@@ -14,6 +14,7 @@ from odefinder.data.observations import Floats, Observations
 from odefinder.inference.fit.states import StateEstimate
 
 RELATIVE = (0.0, 0.5, 0.9, 0.99)  # shares of the variance that may be relative to the value
+MISSED = 2.0  # times the variance of the noise: where smoothing leaves more, that is not noise alone
 CLEARLY = 3.0  # nats by which noise of another shape must be likelier than the same noise everywhere
 OUTLYING = 7.0  # standard deviations of an outlier, at least
 ISOLATED = 0.5  # its neighbours are off by less than this share: else it is a fast change
@@ -53,7 +54,8 @@ def observation_errors(data: Observations, estimate: StateEstimate) -> Floats | 
         seen = np.isfinite(data.states[:, d])
         left = data.states[seen, d] - estimate.states[seen, d]
         errors[:, d] = estimate.noise[d]
-        errors[seen, d] *= np.sqrt(_shape(left, estimate.states[seen, d]))
+        if np.mean(left**2) < MISSED * estimate.noise[d] ** 2:
+            errors[seen, d] *= np.sqrt(_shape(left, estimate.states[seen, d]))
     errors = np.maximum(errors, 1e-3 * data.scale)  # no variable may decide alone
     return errors if data.errors is None else np.where(np.isfinite(data.errors), data.errors, errors)
 

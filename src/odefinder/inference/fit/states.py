@@ -95,8 +95,8 @@ def estimate_states(data: Observations, *, smoothed: bool | None = None) -> Stat
         noise[d] = error[d] = errors[d][best] if len(errors[d]) else 0.0
         degree = min(best // 2 * 2 + 3, _highest_degree(noise[d] / data.scale[d]))
         smoother = smoothers[d] if smoothed else None
-        if smoother is not None:
-            noise[d] = smoother.noise
+        if smoother is not None:  # it may take what is fast for noise, and so may the neighbours
+            noise[d] = min(smoother.noise, noise[d])
         spreads = []
         for k in range(len(times)):
             rows = slice(data.bounds[k], data.bounds[k + 1])
