@@ -16,14 +16,16 @@ from numpy.typing import ArrayLike
 
 from odefinder.data.arrays import from_arrays
 from odefinder.data.dataset import Dataset, Floats
-from odefinder.errors import ExpressionError, SettingsError
+from odefinder.errors import SettingsError
+from odefinder.expressions.canonical import canonical
 from odefinder.expressions.operators import allowed_operators
-from odefinder.expressions.program import Program
 from odefinder.inference.choose.criterion import on_front
 from odefinder.inference.find import FindSettings, Outcome, default_budget, find
+from odefinder.inference.fit.refine import fit_constants
 from odefinder.inference.fit.states import estimate_states
 from odefinder.inference.propose.decode import Decoding
 from odefinder.inference.remarks import Explanation
+from odefinder.inference.wishes import guessed_programs, seed_of
 from odefinder.numerics.r2 import variance_weighted_r2
 from odefinder.output import model_file, table
 from odefinder.output.progress import stage_line
@@ -52,6 +54,10 @@ class ODEFormer(Parameters):
 
     Parameters
     ----------
+    order : 2 where positions were measured and velocities were not (3 likewise): a number, or a mapping
+        variable -> number.  The velocity of `theta` is called `theta_dot`; a column of that name is a
+        measured velocity.
+    explicit_time : whether the equations may contain the time t itself.
     time_budget : seconds that a fit may take, compilation on the first run of a machine left out.  None: 10,
         and 10 more for each variable from the fourth on, up to 60.
     random_state : a whole number gives the same result every time; None, another one each time.
@@ -99,7 +105,11 @@ class ODEFormer(Parameters):
         runtime: str = "onnx",
         threads: int = 1,
         progress: bool = False,
+        order: int | Mapping[str, int] = 1,
+        explicit_time: bool = False,
     ):
+        self.order = order
+        self.explicit_time = explicit_time
         self.time_budget = time_budget
         self.random_state = random_state
         self.samples = samples
@@ -120,6 +130,9 @@ class ODEFormer(Parameters):
         X: Any,
         t: Any = None,
         *,
+        inputs: Any = None,
+        conditions: Any = None,
+        errors: Any = None,
         variables: Sequence[Hashable] | None = None,
         trajectory: Hashable | None = None,
     ) -> ODEFormer:
@@ -129,12 +142,23 @@ class ODEFormer(Parameters):
         trajectory), or a Dataset, such as `odefinder.data.read("file.csv")`.  t has the times, or the name
         of the column that has them.  NaN is a missing value.  `variables` names the columns of an array, or
         chooses those of a DataFrame; `trajectory` is the column that tells its trajectories apart.
+
+        inputs : known signals that drive the system: columns by name, an array on the times of X, a table
+            with its own times, a function u(t), or a mapping name -> one of these.
+        conditions : known, and constant within a trajectory: columns by name, or a mapping name -> value.
+        errors : standard errors of the values: a mapping variable -> column, values or number.
+        For several trajectories each of these may be a list, one entry each.
         """
-        dataset = _dataset(X, t, variables, trajectory)
+        given = {"inputs": inputs, "conditions": conditions, "errors": errors}
+        dataset = self._cast(_dataset(X, t, variables, trajectory, **given))
         how = self._settings(dataset)
         with stage_line(bool(self.progress), how.time_budget) as report:
             outcome = find(dataset, how, report)
         return self._keep(dataset, outcome)
+
+    def _cast(self, dataset: Dataset) -> Dataset:
+        """The data with the states that nobody measured, and the time where equations may contain it."""
+        return dataset.with_roles(order=self.order, explicit_time=bool(self.explicit_time))
 
     def fit_many(
         self, datasets: Iterable[Any], n_jobs: int | None = None, backend: str | None = None
@@ -168,12 +192,12 @@ class ODEFormer(Parameters):
         if not isinstance(self.threads, Integral) or self.threads < 1:
             raise SettingsError(f"threads is a whole number, 1 or more, not {self.threads!r}")
         operators = allowed_operators(self.operators)
-        decoding = Decoding(int(samples), float(self.temperature), _seed(self.random_state))
+        decoding = Decoding(int(samples), float(self.temperature), seed_of(self.random_state))
         return FindSettings(
             time_budget=float(budget),
             decoding=decoding,
             operators=operators,
-            guesses=_guesses(self.guess, dataset.variables, operators),
+            guesses=guessed_programs(self.guess, dataset.variables, dataset.known, operators),
             network=bool(self.network),
             sparse=bool(self.sparse),
             weights=None if self.weights is None else Path(self.weights),
@@ -226,30 +250,41 @@ class ODEFormer(Parameters):
         return self
 
     def simulate(
-        self, x0: ArrayLike | Mapping[str, float] | None = None, t: ArrayLike | None = None
+        self,
+        x0: ArrayLike | Mapping[str, float] | None = None,
+        t: ArrayLike | None = None,
+        inputs: Any = None,
+        conditions: Mapping[str, float] | None = None,
     ) -> Floats:
         """The trajectory (points, variables) of the chosen system at the times t, from x0 at t[0].
 
-        Without x0 and t they are those of the first observed trajectory.
+        Without x0 and t they are those of the first observed trajectory; so are inputs and conditions if none
+        are given, and beyond the observed times their last values hold.
         """
         self._fitted()
-        return self.system_.simulate(
-            self.starts_[0] if x0 is None else x0, self.dataset_.times[0] if t is None else t
-        )
+        if inputs is None and conditions is None and self.system_.inputs:
+            inputs = self.dataset_.all_signals()[0]
+        start = self.starts_[0] if x0 is None else x0
+        return self.system_.simulate(start, self.dataset_.times[0] if t is None else t, inputs, conditions)
 
-    def score(self, X: Any, t: Any = None) -> float:
+    def score(
+        self, X: Any, t: Any = None, *, inputs: Any = None, conditions: Any = None, errors: Any = None
+    ) -> float:
         """R2 of the chosen system's trajectories, weighted by variance; -inf where one blows up.
 
-        They begin at the first values of the data, or, where these are noisy or missing, at estimates.
-        Columns with names are found by them, in any order.
+        They begin at the first values of the data, or, where these are noisy or missing, at estimates; those
+        of velocities that nobody measured are fitted.  Columns with names are found by them, in any order.
         """
         self._fitted()
-        dataset = _with_variables(_dataset(X, t), self.system_.variables)
-        scaling = dataset.scaling()
-        starts = scaling.original_states(estimate_states(dataset.observations(scaling)).starts)
-        predicted = [
-            self.system_.simulate(start, times) for start, times in zip(starts, dataset.times, strict=True)
-        ]
+        given = _dataset(X, t, inputs=inputs, conditions=conditions, errors=errors)
+        dataset = self._cast(_with_variables(given, self.dataset_.observed))
+        if dataset.known != self.system_.inputs:
+            raise SettingsError(
+                f"the system reads {', '.join(self.system_.inputs) or 'no inputs'}, and the data have "
+                f"{', '.join(dataset.known) or 'none'}; give the same ones (inputs=, conditions=)"
+            )
+        driven = zip(_starts(self.system_, dataset), dataset.times, dataset.all_signals(), strict=True)
+        predicted = [self.system_.simulate(start, times, signals) for start, times, signals in driven]
         return variance_weighted_r2(np.concatenate(dataset.states), np.concatenate(predicted))
 
     def latex(self, digits: int | None = 4) -> str:
@@ -327,13 +362,29 @@ def _fit_one(model: ODEFormer, data: Any) -> ODEFormer:
 
 
 def _dataset(
-    X: Any, t: Any, variables: Sequence[Hashable] | None = None, trajectory: Hashable | None = None
+    X: Any,
+    t: Any,
+    variables: Sequence[Hashable] | None = None,
+    trajectory: Hashable | None = None,
+    **known: Any,
 ) -> Dataset:
     if not isinstance(X, Dataset):
-        return from_arrays(X, t, variables, trajectory)
-    if t is not None or variables is not None or trajectory is not None:
-        raise SettingsError("a Dataset has its own times and variables; give nothing else")
+        return from_arrays(X, t, variables, trajectory, **known)
+    if any(one is not None for one in (t, variables, trajectory, *known.values())):
+        raise SettingsError("a Dataset has its own times, variables and inputs; give nothing else")
     return X
+
+
+def _starts(system: ODESystem, dataset: Dataset) -> Floats:
+    """Where the trajectories of a system begin, from the data (trajectories, D)."""
+    scaling = dataset.scaling()
+    data = dataset.observations(scaling)
+    starts = estimate_states(data).starts
+    if data.unseen.any():
+        program = canonical(scaling.to_scaled(system.program), explicit=True)
+        held = np.ones(len(program.constants), np.bool_)
+        starts = fit_constants(program, data, starts=starts, fixed=held).starts
+    return scaling.original_states(starts)
 
 
 def _with_variables(dataset: Dataset, names: tuple[str, ...]) -> Dataset:
@@ -348,38 +399,3 @@ def _with_variables(dataset: Dataset, names: tuple[str, ...]) -> Dataset:
         f"the variables of the data are {', '.join(given)}, those of the system {', '.join(names)}; "
         "give the same ones"
     )
-
-
-def _seed(random_state: Any) -> int:
-    """A whole number for what scikit-learn allows as random_state."""
-    if random_state is None:
-        return int(np.random.default_rng().integers(2**31))
-    if isinstance(random_state, np.random.Generator):
-        return int(random_state.integers(2**31))
-    if isinstance(random_state, np.random.RandomState):
-        return int(random_state.randint(2**31 - 1))
-    if not isinstance(random_state, Integral) or random_state < 0:
-        raise SettingsError(f"random_state is a whole number, 0 or more, or None, not {random_state!r}")
-    return int(random_state)
-
-
-def _guesses(guess: Any, variables: Sequence[str], operators: frozenset[str] | None) -> tuple[Program, ...]:
-    """The guessed systems, with the variables in the order of the data."""
-    if guess is None:
-        return ()
-    programs = []
-    for one in guess if isinstance(guess, (list, tuple)) else [guess]:
-        system = one if isinstance(one, ODESystem) else ODESystem.from_text(one, variables)
-        if set(system.variables) != set(variables):
-            raise ExpressionError(
-                f"the guess is about {', '.join(system.variables)}, the data about {', '.join(variables)}; "
-                "use the names of the data"
-            )
-        program = system.with_variables(variables).program
-        if operators is not None and (others := program.operators() - operators):
-            raise SettingsError(
-                f"the guess has {', '.join(sorted(others))}, which operators does not allow; add it there, "
-                "or leave it out of the guess"
-            )
-        programs.append(program)
-    return tuple(programs)

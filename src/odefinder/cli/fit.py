@@ -28,6 +28,24 @@ def fit(
     trajectory: Annotated[
         str | None, typer.Option(help="The column that tells trajectories apart; found by its name, too.")
     ] = None,
+    order: Annotated[
+        list[str] | None,
+        typer.Option(help="2 if positions were measured and velocities were not; also theta=2, repeatedly."),
+    ] = None,
+    input: Annotated[
+        list[str] | None,
+        typer.Option(help="A column with a known signal that drives the system; repeatable."),
+    ] = None,
+    condition: Annotated[
+        list[str] | None,
+        typer.Option(help="A column that is known and constant within a trajectory; repeatable."),
+    ] = None,
+    error: Annotated[
+        list[str] | None, typer.Option(help="A column of standard errors, as in x=x_sd; repeatable.")
+    ] = None,
+    explicit_time: Annotated[
+        bool, typer.Option("--explicit-time", help="The equations may contain the time t itself.")
+    ] = False,
     budget: Annotated[
         float | None,
         typer.Option(help="Seconds that the search may take.  Default: 10, and more from four variables on."),
@@ -63,14 +81,17 @@ def fit(
         if save is not None and save.is_dir():
             raise SettingsError(f"{save} is a folder; give the path of a file")
         names = None if variables is None else [name.strip() for name in variables.split(",")]
-        dataset = read(file, time, trajectory, names)
+        orders = _orders(order)
+        errors = None if error is None else dict(_pair(one, "--error x=x_sd") for one in error)
+        dataset = read(file, time, trajectory, names, inputs=input, conditions=condition, errors=errors)
         # After what may be wrong with the file: these take a second.
         from odefinder.cli.show import as_json, print_result
         from odefinder.estimator import ODEFormer
 
         model = ODEFormer(
             time_budget=budget, random_state=seed, operators=operators, guess=guess,
-            network=network, sparse=sparse, progress=sys.stderr.isatty(),
+            network=network, sparse=sparse, progress=sys.stderr.isatty(), order=orders,
+            explicit_time=explicit_time,
         )  # fmt: skip
         model.fit(dataset)
         if json:
@@ -83,3 +104,23 @@ def fit(
         if save is not None:
             model.save(save)
             typer.echo(f"Wrote {save}.", err=True)
+
+
+def _pair(text: str, example: str) -> tuple[str, str]:
+    """Name and value of `name=value`."""
+    name, found, value = text.partition("=")
+    if not (name.strip() and found and value.strip()):
+        raise SettingsError(f"{text!r} is not a name and a value; write {example}")
+    return name.strip(), value.strip()
+
+
+def _orders(given: list[str] | None) -> int | dict[str, int]:
+    """The orders of equations: one for all, or by variable."""
+    if given is None:
+        return 1
+    try:
+        if len(given) == 1 and "=" not in given[0]:
+            return int(given[0])
+        return {name: int(value) for name, value in (_pair(one, "--order theta=2") for one in given)}
+    except ValueError:
+        raise SettingsError(f"--order is a number or NAME=NUMBER, not {' '.join(given)}") from None

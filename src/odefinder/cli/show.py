@@ -33,19 +33,19 @@ def _print_pretty(console: Any, model: ODEFormer, limit: int | None) -> None:
     from rich.table import Table
     from rich.text import Text
 
+    from odefinder.output.higher_order import equations_text
     from odefinder.output.table import HEADER, rows, share
 
     chosen = model._fitted()[model.chosen_]
     console.print(Text(str(model.dataset_), style="dim"))
     facts = f"R2 {share(chosen.r2)}, complexity {chosen.system.complexity}, weight {chosen.weight:.2f}"
-    console.print(
-        Panel(Text(str(chosen.system), style="bold"), subtitle=facts, box=box.ROUNDED, expand=False)
-    )
+    equations = Text(equations_text(chosen.system, model.dataset_), style="bold")
+    console.print(Panel(equations, subtitle=facts, box=box.ROUNDED, expand=False))
     grid = Table(box=box.SIMPLE, pad_edge=False, header_style="dim")
     for name in HEADER:
         words = name in ("", "source", "system")
         grid.add_column(name, justify="left" if words else "right", no_wrap=name != "system")
-    cells = rows(model._fitted(), model.chosen_, limit)
+    cells = rows(model.dataset_, model._fitted(), model.chosen_, limit)
     for row in cells:
         grid.add_row(*map(Text, row), style="green" if row[0] else "")
     console.print(grid)
@@ -59,6 +59,7 @@ def _print_pretty(console: Any, model: ODEFormer, limit: int | None) -> None:
 def as_json(model: ODEFormer) -> str:
     """The result for other programs."""
     from odefinder.inference.find import Outcome
+    from odefinder.output.higher_order import equations_text
     from odefinder.output.model_file import Saved, as_dict
 
     outcome = Outcome(model._fitted(), model.noise_, model.notes_)
@@ -66,7 +67,7 @@ def as_json(model: ODEFormer) -> str:
     chosen = content["systems"][model.chosen_]
     result = {
         "variables": list(model.dataset_.variables),
-        "equations": chosen["system"]["equations"],
+        "equations": equations_text(model.system_, model.dataset_, None).splitlines(),
         "latex": model.latex(),
         **{name: chosen[name] for name in ("complexity", "r2", "weight", "starts")},
         **{name: content[name] for name in ("noise", "notes", "chosen", "systems")},

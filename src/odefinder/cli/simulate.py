@@ -45,7 +45,7 @@ def simulate(
             raise SettingsError(f"the last time, {end:g}, must be after the first, {begin:g}: change --t-end")
         times = np.linspace(begin, end, points)
         start = fitted.starts_[0] if x0 is None else _initial_values(x0, fitted.system_)
-        states = fitted.system_.simulate(start, times)
+        states = fitted.simulate(start, times)
         frame = pd.DataFrame(states, columns=list(fitted.system_.variables))
         clock = fitted.dataset_.clock.name
         frame.insert(0, clock if clock not in frame else "time", times)

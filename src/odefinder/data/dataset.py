@@ -78,7 +78,7 @@ class Dataset:
         first, last = min(t[0] for t in self.times), max(t[-1] for t in self.times)
         several = f" in {len(self)} trajectories" if len(self) > 1 else ""
         return (
-            f"{sum(map(len, self.times))} points of {', '.join(self.variables)}{several}; "
+            f"{sum(map(len, self.times))} points of {', '.join(self.observed)}{several}; "
             f"{self.clock.label} from {first:g} to {last:g}{self._also()}"
         )
 
@@ -98,6 +98,13 @@ class Dataset:
     def dimension(self) -> int:
         """The number of variables that have equations."""
         return len(self.variables)
+
+    @property
+    def observed(self) -> tuple[str, ...]:
+        """The variables that were measured."""
+        return tuple(
+            name for name, role in zip(self.variables, self.roles, strict=True) if role == Role.OBSERVED
+        )
 
     @property
     def known(self) -> tuple[str, ...]:

@@ -121,6 +121,8 @@ def _found(dataset: Dataset, how: FindSettings, report: Callable[[str], None]) -
     guesses = [Form.of(scaling.to_scaled(program)) for program in how.guesses]
     report(DECODING if runtime is not None else SEARCHING)
     data, estimate, outliers = _estimated(data)
+    if runtime is not None and data.roles and not runtime.knows_roles:
+        runtime = None  # it would misread them
     reading = None if runtime is None else Reading.of(runtime, data, _forced(runtime, data))
     proposals, decoded = _proposals(reading, how, deadline)
     report(SEARCHING)

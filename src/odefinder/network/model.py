@@ -157,6 +157,11 @@ class WaveEmbedder(nn.Module):
         self.enter = Linear(features + ROLE_FEATURES, 2 * settings.width)
         self.leave = Linear(2 * settings.width, settings.width)
 
+    @property
+    def reads_roles(self) -> bool:
+        """Whether any weight belongs to roles."""
+        return bool(self.enter.weight[:, -ROLE_FEATURES:].any())
+
     def forward(self, points: Tensor, roles: Tensor) -> Tensor:
         """points (B, P, 1 + D): time and variables, NaN where there is none; roles (B, D) -> (B, P, W)."""
         time = (points[..., :1] - T_START) * (2.0 / (T_END - T_START)) - 1.0
@@ -209,6 +214,11 @@ class Network(nn.Module):
         self.head = Linear(width, self.vocabulary_size)
         for embedding in (self.trajectory, self.tokens, self.positions):
             nn.init.normal_(embedding.weight, std=0.5)
+
+    @property
+    def knows_roles(self) -> bool:
+        """Whether roles change anything: weights from before roles have zeros for them."""
+        return isinstance(self.embedder, WaveEmbedder) and self.embedder.reads_roles
 
     @property
     def encoder_layers(self) -> list[EncoderLayer]:

@@ -65,13 +65,13 @@ class OnnxRuntime:
             for name in ("encoder", "decoder")
         )
         self.memory_names = [output.name for output in self.encoder.session.get_outputs()]
-        self.input_names = {entry.name for entry in self.encoder.session.get_inputs()}
+        self.knows_roles = "roles" in {entry.name for entry in self.encoder.session.get_inputs()}
 
     def encode(
         self, points: NDArray[Any], trajectory: NDArray[np.integer], roles: NDArray[np.integer]
     ) -> Memory:
         inputs = {"points": points, "trajectory": trajectory.astype(np.int64)}
-        if "roles" in self.input_names:
+        if self.knows_roles:
             inputs["roles"] = roles.astype(np.int64)
         return dict(zip(self.memory_names, self.encoder.session.run(self.memory_names, inputs), strict=True))
 

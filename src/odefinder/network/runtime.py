@@ -38,6 +38,7 @@ class Runtime(Protocol):
 
     settings: NetworkSettings
     together: int  # trajectories that are best decoded at once
+    knows_roles: bool  # whether it was trained on states that nobody measured and on inputs
 
     def encode(
         self, points: NDArray[Any], trajectory: NDArray[np.integer], roles: NDArray[np.integer]

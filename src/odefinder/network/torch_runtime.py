@@ -28,6 +28,7 @@ class TorchRuntime:
         self.network = network.to(device).eval() if device else network.eval()
         self.settings = network.settings
         self.device = next(network.parameters()).device
+        self.knows_roles = network.knows_roles
         self.together = TOGETHER_ON_GPU if self.device.type == "cuda" else 1
 
     def _tensor(self, array: NDArray[Any]) -> Tensor:

@@ -11,7 +11,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from odefinder.data.dataset import Dataset, Floats
+from odefinder.data.roles import Role
 from odefinder.errors import DataError
+from odefinder.numerics.knots import values_at
 from odefinder.numerics.r2 import variance_weighted_r2
 from odefinder.output.style import COLOURS, FAINT, GREY, INK, label, set_limits
 from odefinder.system import ODESystem, SimulationWarning, StiffnessWarning
@@ -53,12 +55,12 @@ def simulate(dataset: Dataset, system: ODESystem | None, starts: ArrayLike | Non
             "one row per trajectory"
         )
     runs = []
-    for start, times in zip(first, dataset.times, strict=True):
+    for start, times, signals in zip(first, dataset.times, dataset.all_signals(), strict=True):
         fine = np.union1d(np.linspace(times[0], times[-1], FINE_POINTS), times)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", SimulationWarning)  # the figure shows it
             warnings.simplefilter("ignore", StiffnessWarning)
-            states = system.simulate(start, fine)
+            states = system.simulate(start, fine, signals)
         reached = max(1, int(np.isfinite(states).all(axis=1).sum()))
         observed = states[np.searchsorted(fine, times)]
         runs.append(Simulated(fine[:reached], states[:reached], reached < len(fine), observed))
@@ -68,15 +70,18 @@ def simulate(dataset: Dataset, system: ODESystem | None, starts: ArrayLike | Non
 def draw_panels(figure: Any, dataset: Dataset, simulated: Sequence[Simulated]) -> None:
     """One panel per variable over a common time axis."""
     shown = min(dataset.dimension, MAX_PANELS)
-    panels = np.atleast_1d(figure.subplots(shown, 1, sharex=True))
+    inputs = min(len(dataset.inputs), MAX_PANELS)
+    panels = np.atleast_1d(figure.subplots(shown + inputs, 1, sharex=True))
+    draw_inputs(list(panels[shown:]), dataset)
     colour, opacity = _colours(dataset), _opacity(dataset)
-    for j, axes in enumerate(panels):
+    for j, axes in enumerate(panels[:shown]):
+        line = "-" if dataset.roles[j] == Role.OBSERVED else "--"  # what nobody measured
         for k, (times, states) in enumerate(dataset.trajectories()):
             size = 3.6 if len(times) < 150 else 2.4
             axes.plot(times, states[:, j], "o", color=colour(k, j), markersize=size, alpha=opacity,
                       markeredgewidth=0)  # fmt: skip
         for k, run in enumerate(simulated):
-            axes.plot(run.times, run.states[:, j], color=colour(k, j), linewidth=1.5)
+            axes.plot(run.times, run.states[:, j], line, color=colour(k, j), linewidth=1.5)
         set_limits(
             axes.set_ylim, np.concatenate(dataset.states)[:, j], [run.states[:, j] for run in simulated]
         )
@@ -92,6 +97,17 @@ def draw_panels(figure: Any, dataset: Dataset, simulated: Sequence[Simulated]) -
     elif simulated:
         _legend(panels[0], len(dataset))
     figure.align_ylabels(panels)
+
+
+def draw_inputs(panels: Sequence[Any], dataset: Dataset) -> None:
+    """The known signals of every trajectory, one panel each."""
+    for j, axes in enumerate(panels):
+        for times, signals in zip(dataset.times, dataset.signals, strict=True):
+            inside = signals.knots[(signals.knots >= times[0]) & (signals.knots <= times[-1])]
+            fine = np.union1d(np.linspace(times[0], times[-1], FINE_POINTS), inside)
+            axes.plot(fine, values_at(signals, fine)[:, j], color=GREY, linewidth=1.2)
+        axes.set_ylabel(label(dataset.inputs[j]))
+        axes.set_title("input", loc="right", fontsize=8, color=GREY, pad=3)
 
 
 def _opacity(dataset: Dataset) -> float:
@@ -134,6 +150,8 @@ def _agreement(dataset: Dataset, simulated: Sequence[Simulated], j: int) -> str:
     """R² of one variable over all trajectories."""
     observed = np.concatenate(dataset.states)[:, j]
     fitted = np.concatenate([run.observed for run in simulated])[:, j]
+    if not np.isfinite(observed).any():
+        return "not measured"
     if np.nanmax(observed) == np.nanmin(observed):
         return ""
     share = variance_weighted_r2(observed[:, None], fitted[:, None])
@@ -159,7 +177,7 @@ def draw_portrait(
     colour, states = _colours(dataset, one_is_ink=True), np.concatenate(dataset.states)
     set_limits(axes.set_xlim, states[:, i], [run.states[:, i] for run in simulated])
     set_limits(axes.set_ylim, states[:, j], [run.states[:, j] for run in simulated])
-    if system is not None and dataset.dimension == 2:
+    if system is not None and dataset.dimension == 2 and not system.inputs:
         _draw_flow(axes, system)
     opacity = _opacity(dataset)
     for k, observed in enumerate(dataset.states):
@@ -204,7 +222,7 @@ def _draw_phase_line(axes: Any, dataset: Dataset, system: ODESystem | None) -> N
     axes.set(xlabel=label(dataset.titles[0]))
     axes.plot(values, np.zeros_like(values), "|", color=COLOURS[0], markersize=6, alpha=0.4)
     axes.axhline(0.0, color=GREY, linewidth=0.8, zorder=0)
-    if system is None:
+    if system is None or system.inputs:  # the rate depends on more than x
         return
     left, right = axes.get_xlim()
     x = np.linspace(left, right, 400)

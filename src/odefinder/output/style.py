@@ -68,6 +68,8 @@ def set_limits(
     setter: Callable[[float, float], Any], data: NDArray[Any], drawn: Sequence[NDArray[Any]]
 ) -> None:
     """Limits around the data, and around what was drawn as far as it stays near them."""
+    if not np.isfinite(data).any():  # nobody measured it: there is only what was drawn
+        data = np.concatenate(drawn) if drawn else np.zeros(1)
     low, high = float(np.nanmin(data)), float(np.nanmax(data))
     size = high - low or abs(high) or 1.0
     for values in drawn:

@@ -9,6 +9,7 @@ import numpy as np
 
 from odefinder.data.dataset import Dataset
 from odefinder.inference.remarks import Explanation
+from odefinder.output.higher_order import equations_text
 
 SHOWN = 6  # systems that are shown unless all are asked for
 WIDTH = 100  # of the notes
@@ -16,7 +17,9 @@ MARK = ">>>>"
 HEADER = ("", "row", "complexity", "R2", "weight", "source", "system")
 
 
-def rows(explanations: Sequence[Explanation], chosen: int, limit: int | None = SHOWN) -> list[list[str]]:
+def rows(
+    dataset: Dataset, explanations: Sequence[Explanation], chosen: int, limit: int | None = SHOWN
+) -> list[list[str]]:
     """The cells under `HEADER`; a system has one line per equation.  The chosen row is always among them."""
     shown = list(range(len(explanations)))[:limit]
     if chosen not in shown:
@@ -29,7 +32,7 @@ def rows(explanations: Sequence[Explanation], chosen: int, limit: int | None = S
             share(explanations[k].r2),
             _weight(explanations[k].weight),
             explanations[k].source,
-            str(explanations[k].system),
+            equations_text(explanations[k].system, dataset),
         ]
         for k in shown
     ]
@@ -43,7 +46,7 @@ def as_text(
     limit: int | None = SHOWN,
 ) -> str:
     """The table as plain text, with the data above it and the notes below."""
-    cells = rows(explanations, chosen, limit)
+    cells = rows(dataset, explanations, chosen, limit)
     widths = [max(len(row[j]) for row in [HEADER, *cells]) for j in range(len(HEADER) - 1)]
     lines = [str(dataset), "", _line(HEADER, widths)]
     for row in cells:

@@ -54,7 +54,7 @@ def observation_errors(data: Observations, estimate: StateEstimate) -> Floats | 
         seen = np.isfinite(data.states[:, d])
         left = data.states[seen, d] - estimate.states[seen, d]
         errors[:, d] = estimate.noise[d]
-        if np.mean(left**2) < MISSED * estimate.noise[d] ** 2:
+        if len(left) and np.mean(left**2) < MISSED * estimate.noise[d] ** 2:
             errors[seen, d] *= np.sqrt(_shape(left, estimate.states[seen, d]))
     errors = np.maximum(errors, 1e-3 * data.scale)  # no variable may decide alone
     return errors if data.errors is None else np.where(np.isfinite(data.errors), data.errors, errors)

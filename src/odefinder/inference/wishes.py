@@ -1,0 +1,50 @@
+"""What users give to a fit besides data: guesses and seeds, as the search reads them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+
+from odefinder.errors import ExpressionError, SettingsError
+from odefinder.expressions.program import Program
+from odefinder.system import ODESystem
+
+
+def seed_of(random_state: Any) -> int:
+    """A whole number for what scikit-learn allows as random_state."""
+    if random_state is None:
+        return int(np.random.default_rng().integers(2**31))
+    if isinstance(random_state, np.random.Generator):
+        return int(random_state.integers(2**31))
+    if isinstance(random_state, np.random.RandomState):
+        return int(random_state.randint(2**31 - 1))
+    if not isinstance(random_state, Integral) or random_state < 0:
+        raise SettingsError(f"random_state is a whole number, 0 or more, or None, not {random_state!r}")
+    return int(random_state)
+
+
+def guessed_programs(
+    guess: Any, variables: Sequence[str], known: Sequence[str], operators: frozenset[str] | None
+) -> tuple[Program, ...]:
+    """The guessed systems, with the variables in the order of the data."""
+    if guess is None:
+        return ()
+    programs = []
+    for one in guess if isinstance(guess, (list, tuple)) else [guess]:
+        system = one if isinstance(one, ODESystem) else ODESystem.from_text(one, variables, inputs=known)
+        if set(system.variables) != set(variables):
+            raise ExpressionError(
+                f"the guess is about {', '.join(system.variables)}, the data about {', '.join(variables)}; "
+                "use the names of the data"
+            )
+        program = system.with_variables(variables).program
+        if operators is not None and (others := program.operators() - operators):
+            raise SettingsError(
+                f"the guess has {', '.join(sorted(others))}, which operators does not allow; add it there, "
+                "or leave it out of the guess"
+            )
+        programs.append(program)
+    return tuple(programs)
