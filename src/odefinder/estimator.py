@@ -158,6 +158,8 @@ class ODEFormer(Parameters):
 
     def _cast(self, dataset: Dataset) -> Dataset:
         """The data with the states that nobody measured, and the time where equations may contain it."""
+        if self.order == 1 and not self.explicit_time:
+            return dataset
         return dataset.with_roles(order=self.order, explicit_time=bool(self.explicit_time))
 
     def fit_many(

@@ -19,7 +19,6 @@ from odefinder.inference.fit.least_squares import (
     PROBE,
     Bools,
     Pace,
-    hold,
     implement,
     levenberg_marquardt,
 )
@@ -307,8 +306,11 @@ def _expansion(
         program.ops, program.values.copy(), np.ascontiguousarray(starts).copy(), _observed(data),
         _tolerance(data, 1e-6, 10_000), free_starts, fixed, _pace(data, 0), expansion,
     )  # fmt: skip
-    hold(fixed, expansion[0], expansion[1:])
-    return cost, expansion[0], expansion[1:]
+    gradient, hessian = expansion[0], expansion[1:]
+    still = np.flatnonzero(fixed)
+    gradient[still], hessian[still], hessian[:, still] = 0.0, 0.0, 0.0
+    hessian[still, still] = 1.0
+    return cost, gradient, hessian
 
 
 def _pace(data: Observations, iterations: int, bends: bool = False) -> Pace:
