@@ -23,6 +23,7 @@ LONGEST = 60  # nodes of an equation that may still be made longer; fitted ones 
 # Log-likelihoods in integral form count this share next to the log of how many of the network's samples have
 # the equation: estimated states make them much too sure.  On exact data they still decide.
 INTEGRAL_TEMPERATURE = 0.2
+NO_VOTE = 0.3  # an equation that no sample has counts as this many
 GIVEN = "given"  # the source of equations that are known
 
 
@@ -123,13 +124,15 @@ class Equations:
     def _best(self, component: int, count: int, by_votes: bool) -> list[tuple[float, bytes]]:
         """Scores and keys of the best equations of a variable, best first.
 
-        by_votes: only proposed equations take part, and how many proposals share them counts, too.
+        by_votes: how many proposals share an equation counts, too.  Along interpolated states, where scores
+        say more, only proposed equations take part.
         """
         votes = self.votes[component]
+        every = self.estimate.smoothed or not by_votes or component in self.data.velocities
         weight = 2.0 / INTEGRAL_TEMPERATURE if by_votes else 0.0
         scored = [
-            (fit.score - weight * float(np.log(max(votes[key], 1))), key)
+            (fit.score - weight * float(np.log(votes[key] + NO_VOTE)), key)
             for key, (fit, _) in self._fronts[component].items()
-            if np.isfinite(fit.score) and (not by_votes or key in votes or component in self.data.velocities)
+            if np.isfinite(fit.score) and (every or key in votes)
         ]
         return nsmallest(count, scored, key=lambda pair: pair[0])

@@ -222,11 +222,11 @@ class Search:
         return self.ranked()
 
     def fit_polynomials(self) -> None:
-        """Sparse linear, quadratic and cubic systems: they are always in the pool, and come first."""
+        """Sparse linear, quadratic and cubic systems: they are always in the pool, and come first.
+
+        Their equations are not combined with others, where they would leave no room for proposed ones.
+        """
         for fronts in propose_polynomials(self.data, self.estimate, enough=lambda: self.deadline.over):
-            for component, front in enumerate(fronts):
-                for fit in front:
-                    self.equations.keep(component, fit, "sparse")
             if all(fronts) and not self.deadline.over:
                 self._fit_program(concatenate([front[0].program for front in fronts]), "sparse")
 
@@ -316,7 +316,7 @@ class Search:
                     if self.deadline.over:
                         break
                     self.equations.match_program(component, changed, "search", iterations=8)
-        return self.combine(votes=False)
+        return self.combine(votes=self.estimate.smoothed)
 
     # ------------------------------------------------------------ parts
 
