@@ -29,7 +29,7 @@ PLAIN = '''\
 def solve(times, start):
     """The states at these times, a row each, from the start values at the first of them."""
     found = solve_ivp(
-        derivative, (times[0], times[-1]), start, "LSODA", t_eval=times, rtol=1e-8, atol=1e-10
+        derivative, (times[0], times[-1]), start, "LSODA", t_eval=times, rtol=1e-10, atol=1e-12
     )
     if not found.success:
         raise RuntimeError(found.message)
@@ -53,8 +53,8 @@ def solve(times, start):
             state,
             "LSODA",
             t_eval=np.union1d(times[inside], stop),
-            rtol=1e-8,
-            atol=1e-10,
+            rtol=1e-10,
+            atol=1e-12,
         )
         if not found.success:
             raise RuntimeError(found.message)
