@@ -34,6 +34,11 @@ def test_every_target(target: str, model: Path) -> None:
     assert result.stdout == ODEFormer.load(model).export(target)
 
 
+def test_the_help_names_every_target() -> None:
+    shown = invoke("export", "--help").stdout
+    assert [target for target in TARGETS if target not in shown] == []
+
+
 def test_start_values_and_times_of_the_trajectory(model: Path) -> None:
     result = invoke("export", model, "--to", "python", "--trajectory", 1)
     names: dict[str, Any] = {"__name__": "exported"}

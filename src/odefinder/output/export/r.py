@@ -25,7 +25,7 @@ def r(problem: Problem) -> str:
     lines += ["", "derivative <- function(t, state, parameters) {"]
     lines += [f'    {name} <- state[["{name}"]]' for name in words.variables]
     for one in words.inputs:
-        lines.append(f"    {one.name} <- approx({one.table}, {one.values}, t, rule = 2)$y")
+        lines.append(f'    {one.name} <- approx({one.table}, {one.values}, t, rule = 2, ties = "ordered")$y')
     lines.append("    list(c(")
     formulas = [words.wrapped(f"        {formula}") for formula in words.formulas]
     lines += [",\n".join(formulas), "    ))", "}", ""]

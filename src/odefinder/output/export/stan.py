@@ -9,7 +9,7 @@ from odefinder.output.export.language import Language, Script, listed, script
 from odefinder.output.export.problem import Problem
 
 WORDS = """
-for in while repeat until if then else true false target functions model data parameters quantities
+T for in while repeat until if then else true false target functions model data parameters quantities
 transformed generated profile int real complex vector simplex unit_vector sum_to_zero_vector ordered
 positive_ordered row_vector matrix cholesky_factor_corr column_stochastic_matrix row_stochastic_matrix
 cholesky_factor_cov corr_matrix cov_matrix array void return break continue print reject fatal_error lower
