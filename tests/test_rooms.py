@@ -20,6 +20,7 @@ ROOMS = (
     "numerics",
     "data",
     "simulation",
+    "output.export",  # reads programs and signals; ODESystem.export calls it
     "system",
     "language",
     "prior",

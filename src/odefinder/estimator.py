@@ -299,6 +299,22 @@ class ODEFormer(Parameters):
         self._fitted()
         return self.system_.sympy()
 
+    def export(self, target: str, trajectory: int = 0) -> str:
+        """Source of the chosen system for another program: see `ODESystem.export` for the targets.
+
+        It has the start values, time span, inputs and doses of one of the observed trajectories.
+        """
+        self._fitted()
+        data, system = self.dataset_, self.system_
+        if not isinstance(trajectory, Integral) or not 0 <= trajectory < len(data):
+            raise SettingsError(f"there is no trajectory {trajectory!r}; they run from 0 to {len(data) - 1}")
+        if missing := set(system.inputs) - set(data.known):
+            raise SettingsError(f"the data lack {', '.join(sorted(missing))}; use system_.export(inputs=...)")
+        signals = data.all_signals()[trajectory]
+        columns = [data.known.index(name) for name in system.inputs]
+        signals = signals._replace(before=signals.before[:, columns], after=signals.after[:, columns])
+        return system.export(target, self.starts_[trajectory], data.times[trajectory], signals)
+
     def plot(self, path: str | Path | None = None) -> Any:
         """A figure of equations, data, trajectories, phase portrait and candidates; also to a file."""
         from odefinder.output.plot import Front, save, summary_figure

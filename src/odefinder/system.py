@@ -8,7 +8,7 @@ import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -20,6 +20,9 @@ from odefinder.expressions.parse import check_names, parse
 from odefinder.expressions.printing import latex_name, to_latex, to_python, to_text
 from odefinder.expressions.program import VAR, Program, check_system, concatenate
 from odefinder.expressions.saved import SavedSystem, as_dict, read_dict
+
+if TYPE_CHECKING:
+    from odefinder.numerics.signals import Signals
 
 
 class SimulationWarning(UserWarning):
@@ -200,17 +203,13 @@ class ODESystem:
         handed to an implicit method, with a `StiffnessWarning`.
         """
         from odefinder.numerics.integrate import Status
-        from odefinder.simulation.driving import driving_signals, with_doses
         from odefinder.simulation.trajectory import Task, rows_reached, trajectory
 
-        start, times = self._initial_values(x0), _increasing_times(t)
+        start, times = self._initial_values(x0, "x0"), _increasing_times(t)
         for name, value in (("rtol", rtol), ("atol", atol), ("max_steps", max_steps)):
             if value is not None and not 0 < value < np.inf:
                 raise SettingsError(f"{name} must be positive and finite, not {value!r}")
-        signals, notes = driving_signals(self.inputs, inputs, conditions, times)
-        for note in notes:
-            warnings.warn(SimulationWarning(note), stacklevel=2)
-        signals = with_doses(signals, doses, self.variables)
+        signals = self._driving(times, inputs, conditions, doses)
         task = Task(self.program, start, times, signals, rtol, max_steps)
         found = trajectory(task, atol)
         if found.stiff:
@@ -227,16 +226,26 @@ class ODESystem:
             warnings.warn(SimulationWarning(message), stacklevel=2)
         return found.states
 
-    def _initial_values(self, x0: ArrayLike | Mapping[str, float]) -> NDArray[np.float64]:
+    def _driving(self, times: NDArray[np.float64], inputs: Any, conditions: Any, doses: Any) -> Signals:
+        """What drives the system between the first and the last time."""
+        from odefinder.simulation.driving import driving_signals, with_doses
+
+        signals, notes = driving_signals(self.inputs, inputs, conditions, times)
+        for note in notes:
+            warnings.warn(SimulationWarning(note), stacklevel=3)
+        return with_doses(signals, doses, self.variables)
+
+    def _initial_values(self, x0: ArrayLike | Mapping[str, float], what: str) -> NDArray[np.float64]:
         if isinstance(x0, Mapping):
             if set(x0) != set(self.variables):
                 given = ", ".join(map(str, x0)) or "nothing"
-                raise DataError(f"x0 names {given}; give each of {', '.join(self.variables)}")
+                raise DataError(f"{what} names {given}; give each of {', '.join(self.variables)}")
             x0 = [x0[name] for name in self.variables]
-        start = np.atleast_1d(_numbers(x0, "x0"))
+        start = np.atleast_1d(_numbers(x0, what))
         if start.shape != (self.dimension,):
             raise DataError(
-                f"x0 has shape {start.shape}; give one initial value for each of {', '.join(self.variables)}"
+                f"{what} has shape {start.shape}; give one initial value for each of "
+                f"{', '.join(self.variables)}"
             )
         if not np.isfinite(start).all():
             name = self.variables[int(np.flatnonzero(~np.isfinite(start))[0])]
@@ -296,6 +305,35 @@ class ODESystem:
         arguments = "t, x, u" if signals else "t, x"
         body = [f"def {name}({arguments}):", *header, "    return np.array([", *lines, "    ])"]
         return "\n".join(["import numpy as np", "", "", *body, ""])
+
+    def export(
+        self,
+        target: str,
+        start: ArrayLike | Mapping[str, float] | None = None,
+        times: ArrayLike | None = None,
+        inputs: Any = None,
+        conditions: Mapping[str, float] | None = None,
+        doses: Mapping[str, Sequence[tuple[float, float]]] | None = None,
+    ) -> str:
+        """Source for another program: text, latex, python, sympy, julia, matlab, r, stan, sbml or modelica.
+
+        start: the initial values; times: of the first and the last, the source simulates the span; inputs,
+        conditions and doses as in `simulate`.  A comment says what was not given and stands there as an
+        example: values of 1, and times from 0 to 10.
+        """
+        from odefinder.numerics.signals import constant
+        from odefinder.output.export import export, problem
+
+        given = {"start values": start, "time span": times}
+        if inputs is None and conditions is None and set(self.inputs) - {TIME_NAME}:
+            given["inputs"], inputs = None, constant(np.ones(len(self.inputs)))
+        assumed = [what for what, value in given.items() if value is None]
+        values = self._initial_values(np.ones(self.dimension) if start is None else start, "start")
+        points = _increasing_times([0.0, 10.0] if times is None else times)
+        signals = self._driving(points, inputs, conditions, doses)
+        span = (points[0], points[-1])
+        what = problem(self.program, self.variables, self.inputs, values, span, signals, assumed)
+        return export(what, target)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data: the prefix program with `$0` for the first variable; `equations` is for the reader."""

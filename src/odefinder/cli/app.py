@@ -9,6 +9,7 @@ import typer
 from odefinder.cli.bench import bench
 from odefinder.cli.demo import demo
 from odefinder.cli.doctor import doctor
+from odefinder.cli.export import export
 from odefinder.cli.fit import fit
 from odefinder.cli.generate import generate
 from odefinder.cli.simulate import simulate
@@ -20,7 +21,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     help="From observed trajectories to the ordinary differential equations behind them, as formulas.",
 )
-for _command in (fit, simulate, demo, doctor, generate, train):
+for _command in (fit, simulate, export, demo, doctor, generate, train):
     app.command()(_command)
 app.add_typer(bench, name="bench")
 

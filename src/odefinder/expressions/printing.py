@@ -35,11 +35,11 @@ from odefinder.expressions.program import (
 )
 from odefinder.expressions.walk import fold
 
-_WHOLE_POWERS = {SQUARE: "2", CUBE: "3", POW4: "4", POW5: "5"}
+WHOLE_POWERS = {SQUARE: "2", CUBE: "3", POW4: "4", POW5: "5"}
 
 
 @dataclass(frozen=True)
-class _Factor:
+class Factor:
     """Text that can be multiplied as it is."""
 
     text: str
@@ -51,8 +51,8 @@ class _Factor:
 
 @dataclass(frozen=True)
 class _Term:
-    above: tuple[_Factor, ...]
-    below: tuple[_Factor, ...] = ()
+    above: tuple[Factor, ...]
+    below: tuple[Factor, ...] = ()
     negative: bool = False
 
 
@@ -61,7 +61,7 @@ _Part = tuple[_Sum, float | None]  # with the value if there is no variable insi
 _ONE = "1"
 
 
-class _Text:
+class Text:
     """How factors, fractions and powers look in plain text."""
 
     power = "{0}^{1}"
@@ -72,13 +72,13 @@ class _Text:
             raise SettingsError(f"digits must be between 1 and 17 (or None for all), not {digits}")
         self.digits = digits
 
-    def name(self, name: str) -> _Factor:
-        return _Factor(name, name)
+    def name(self, name: str) -> Factor:
+        return Factor(name, name)
 
-    def number(self, value: float) -> _Factor:
+    def number(self, value: float) -> Factor:
         """A number without its sign."""
         text = self.shortened(abs(value))
-        return _Factor(text, text, number=True)
+        return Factor(text, text, number=True)
 
     def shortened(self, value: float) -> str:
         """The number with the wanted digits; two more if it would look like 1 and vanish from a product."""
@@ -90,14 +90,14 @@ class _Text:
     def group(self, text: str) -> str:
         return f"({text})"
 
-    def call(self, opcode: int, argument: str) -> _Factor:
+    def call(self, opcode: int, argument: str) -> Factor:
         text = f"{operator(opcode).name}({argument})"
-        return _Factor(text, text, opcode=opcode)
+        return Factor(text, text, opcode=opcode)
 
-    def raised(self, base: _Factor, exponent: str, simple: bool) -> str:
+    def raised(self, base: Factor, exponent: str, simple: bool) -> str:
         return self.power.format(base.text, exponent if simple else self.group(exponent))
 
-    def product(self, factors: Sequence[_Factor]) -> str:
+    def product(self, factors: Sequence[Factor]) -> str:
         return "*".join(factor.text for factor in factors) or _ONE
 
     def term(self, term: _Term) -> str:
@@ -116,53 +116,53 @@ class _Text:
         return text + "".join((" - " if term.negative else " + ") + self.term(term) for term in ordered[1:])
 
 
-class _Python(_Text):
+class _Python(Text):
     """NumPy source; a part without variables is one number, because 1/0 in plain Python would raise."""
 
     power = "{0}**{1}"
     folds = True
 
-    def number(self, value: float) -> _Factor:
+    def number(self, value: float) -> Factor:
         if math.isfinite(value) and value != 0.0:
             return super().number(value)
         # The whole number -0 would be 0.
         text = "0.0" if value == 0.0 else "np.nan" if math.isnan(value) else "np.inf"
-        return _Factor(text, text, number=True)
+        return Factor(text, text, number=True)
 
-    def call(self, opcode: int, argument: str) -> _Factor:
+    def call(self, opcode: int, argument: str) -> Factor:
         text = operator(opcode).numpy.format(argument)
-        return _Factor(text, text, opcode=opcode)
+        return Factor(text, text, opcode=opcode)
 
 
-class _Latex(_Text):
+class _Latex(Text):
     """LaTeX for mathematics mode."""
 
-    def name(self, name: str) -> _Factor:
+    def name(self, name: str) -> Factor:
         text = latex_name(name)
-        return _Factor(text, text)
+        return Factor(text, text)
 
-    def number(self, value: float) -> _Factor:
+    def number(self, value: float) -> Factor:
         text = self.shortened(abs(value))
         mantissa, _, exponent = text.partition("e")
         if exponent:
             power = f"10^{{{exponent}}}"
             text = power if mantissa == _ONE else rf"{mantissa} \cdot {power}"
-        return _Factor(text, text, atomic=not exponent, number=True)
+        return Factor(text, text, atomic=not exponent, number=True)
 
     def group(self, text: str) -> str:
         return rf"\left({text}\right)"
 
-    def call(self, opcode: int, argument: str) -> _Factor:
+    def call(self, opcode: int, argument: str) -> Factor:
         text = operator(opcode).latex.format(argument)
-        return _Factor(text, text, atomic=opcode != EXP, opcode=opcode)
+        return Factor(text, text, atomic=opcode != EXP, opcode=opcode)
 
-    def raised(self, base: _Factor, exponent: str, simple: bool) -> str:
-        if base.opcode in (SIN, COS, TAN, TANH) and exponent in _WHOLE_POWERS.values():
+    def raised(self, base: Factor, exponent: str, simple: bool) -> str:
+        if base.opcode in (SIN, COS, TAN, TANH) and exponent in WHOLE_POWERS.values():
             function, argument = base.text.split(r"\left(", 1)
             return rf"{function}^{{{exponent}}}\left({argument}"
         return operator(POW).latex.format(base.text, exponent)
 
-    def product(self, factors: Sequence[_Factor]) -> str:
+    def product(self, factors: Sequence[Factor]) -> str:
         text = factors[0].text if factors else _ONE
         for factor in factors[1:]:
             # Two numbers side by side would read as one.
@@ -184,20 +184,21 @@ class _Latex(_Text):
 
 def to_text(component: Program, variables: Sequence[str], digits: int | None = None) -> str:
     """Readable text that `parse` reads back; without `digits`, the numbers are exact."""
-    return _write(component, variables, _Text(digits))
+    return write(component, variables, Text(digits))
 
 
 def to_latex(component: Program, variables: Sequence[str], digits: int | None = None) -> str:
     """LaTeX for mathematics mode."""
-    return _write(component, variables, _Latex(digits))
+    return write(component, variables, _Latex(digits))
 
 
 def to_python(component: Program, variables: Sequence[str]) -> str:
     """NumPy source (with `import numpy as np`), all digits; variables may be any source, such as `x[0]`."""
-    return _write(component, variables, _Python(None))
+    return write(component, variables, _Python(None))
 
 
-def _write(component: Program, variables: Sequence[str], style: _Text) -> str:
+def write(component: Program, variables: Sequence[str], style: Text) -> str:
+    """The expression in any style; `output/export/` has those of other languages."""
     if len(component.components()) != 1:
         raise ExpressionError("only single expressions can be written; take the system's components()")
 
@@ -218,12 +219,12 @@ def _write(component: Program, variables: Sequence[str], style: _Text) -> str:
     return style.sum(terms)
 
 
-def _number(value: float, style: _Text) -> _Sum:
+def _number(value: float, style: Text) -> _Sum:
     negative = math.copysign(1.0, value) < 0 and not math.isnan(value)
     return (_Term((style.number(value),), negative=negative),)
 
 
-def _combined(op: int, arguments: list[_Sum], style: _Text) -> _Sum:
+def _combined(op: int, arguments: list[_Sum], style: Text) -> _Sum:
     """What an operator makes of its arguments."""
     if op == ADD:
         return arguments[0] + arguments[1]
@@ -231,14 +232,14 @@ def _combined(op: int, arguments: list[_Sum], style: _Text) -> _Sum:
         return _product(arguments[0], arguments[1], style)
     if op == INV:
         return (_inverse(arguments[0], style),)
-    if op == POW or op in _WHOLE_POWERS:
+    if op == POW or op in WHOLE_POWERS:
         base = _as_factor(arguments[0], style)
         if not base.atomic:
-            base = _Factor(style.group(base.bare), base.bare)
-        exponent = _WHOLE_POWERS[op] if op != POW else style.sum(arguments[1])
+            base = Factor(style.group(base.bare), base.bare)
+        exponent = WHOLE_POWERS[op] if op != POW else style.sum(arguments[1])
         simple = op != POW or _is_simple(arguments[1])
         text = style.raised(base, exponent, simple)
-        return (_Term((_Factor(text, text, atomic=False),)),)
+        return (_Term((Factor(text, text, atomic=False),)),)
     return (_Term((style.call(op, style.sum(arguments[0])),)),)
 
 
@@ -252,21 +253,21 @@ def _is_atom(term: _Term) -> bool:
     return len(term.above) == 1 and term.above[0].atomic
 
 
-def _as_factor(terms: _Sum, style: _Text) -> _Factor:
+def _as_factor(terms: _Sum, style: Text) -> Factor:
     """The sum as one factor, in parentheses where needed."""
     term = terms[0]
     if len(terms) == 1 and not term.negative and not term.below and len(term.above) == 1:
         return term.above[0]
     text = style.sum(terms)
-    return _Factor(style.group(text), text)
+    return Factor(style.group(text), text)
 
 
-def _single(terms: _Sum, style: _Text) -> _Term:
+def _single(terms: _Sum, style: Text) -> _Term:
     """The sum as one term, in parentheses where needed."""
     return terms[0] if len(terms) == 1 else _Term((_as_factor(terms, style),))
 
 
-def _product(a: _Sum, b: _Sum, style: _Text) -> _Sum:
+def _product(a: _Sum, b: _Sum, style: Text) -> _Sum:
     for one, other in ((a, b), (b, a)):
         if _is_one(one):
             if not one[0].negative:
@@ -284,7 +285,7 @@ def _is_one(terms: _Sum) -> bool:
     return len(terms) == 1 and not terms[0].below and [f.text for f in terms[0].above] == [_ONE]
 
 
-def _inverse(terms: _Sum, style: _Text) -> _Term:
+def _inverse(terms: _Sum, style: Text) -> _Term:
     term = _single(terms, style)
     if term.below:  # 1/(x/y) stays as it is: where y is 0, y/x has another value
         return _Term((), (_as_factor(terms, style),))

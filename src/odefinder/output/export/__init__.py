@@ -1,0 +1,87 @@
+"""Systems for other programs: one file for each target, and the table of them."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from odefinder.data.names import did_you_mean
+from odefinder.errors import DataError, SettingsError
+from odefinder.output.export.julia import julia
+from odefinder.output.export.latex import latex
+from odefinder.output.export.matlab import matlab
+from odefinder.output.export.modelica import modelica
+from odefinder.output.export.problem import Problem, problem
+from odefinder.output.export.python import python
+from odefinder.output.export.r import r
+from odefinder.output.export.sbml import sbml
+from odefinder.output.export.stan import stan
+from odefinder.output.export.sympy import sympy
+from odefinder.output.export.text import text
+
+__all__ = ["TARGETS", "Problem", "Target", "export", "problem", "target", "write_file"]
+
+
+@dataclass(frozen=True)
+class Target:
+    """Something to export to."""
+
+    name: str
+    title: str  # for people
+    suffix: str  # of files
+    write: Callable[[Problem], str]
+
+
+TARGETS = {
+    one.name: one
+    for one in (
+        Target("text", "plain text", ".txt", text),
+        Target("latex", "LaTeX", ".tex", latex),
+        Target("python", "Python (NumPy, SciPy)", ".py", python),
+        Target("sympy", "SymPy", ".py", sympy),
+        Target("julia", "Julia (DifferentialEquations.jl)", ".jl", julia),
+        Target("matlab", "MATLAB, Octave", ".m", matlab),
+        Target("r", "R (deSolve)", ".R", r),
+        Target("stan", "Stan", ".stan", stan),
+        Target("sbml", "SBML", ".xml", sbml),
+        Target("modelica", "Modelica", ".mo", modelica),
+    )
+}
+
+
+def target(name: str) -> Target:
+    """The target of this name, or an error that lists them all."""
+    found = TARGETS.get(name.lower()) if isinstance(name, str) else None
+    if found is None:
+        hint = did_you_mean(str(name), list(TARGETS))
+        raise SettingsError(f"there is no target {name!r}{hint}; choose one of {', '.join(TARGETS)}")
+    return found
+
+
+def export(what: Problem, name: str) -> str:
+    """The problem as text for a target."""
+    return target(name).write(what)
+
+
+def write_file(path: Path, content: str) -> None:
+    """Write a file as a whole or not at all: under another name first, then moved into its place."""
+    if path.is_dir():
+        raise SettingsError(f"{path} is a folder; give the path of a file")
+    temporary = None
+    try:
+        with tempfile.NamedTemporaryFile(
+            "w", encoding="utf-8", newline="\n", dir=path.parent, prefix=f".{path.name}.", delete=False
+        ) as file:
+            temporary = Path(file.name)
+            file.write(content)
+        mask = os.umask(0)
+        os.umask(mask)
+        temporary.chmod(0o666 & ~mask)  # as a plain file would be; temporary ones are private
+        temporary.replace(path)
+    except OSError as error:
+        if temporary is not None:
+            temporary.unlink(missing_ok=True)
+        raise DataError(f"cannot write {path}: {error.strerror or error}; choose another path") from None
