@@ -9,7 +9,7 @@ the constants kept.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -25,6 +25,7 @@ from odefinder.system import ODESystem
 Floats = NDArray[np.float64]
 
 FIRST = 0.1  # share of another record on which unseen starts are fitted
+FEWEST = 5  # points for that
 GOOD = 0.9  # the R2 above which a score counts
 FAR = 1e6  # residual of a simulation that does not exist
 EVALUATIONS = 200  # of the simulation, for each first guess of unseen starts
@@ -62,12 +63,13 @@ def judge(model: Model, lab: LabSystem, split: Split) -> Scores:
     first = seen_points(lab)
     pairs = [(lab.truth(record)[:, : len(lab.observed)], record) for record in split.seen]
     forecasts = [
-        (truth, _observed(model, record.simulate(model.system, start, lab.t), lab), first)
+        (truth, observed_columns(model, record.simulate(model.system, start, lab.t), lab.observed), first)
         for (truth, record), start in zip(pairs, model.starts, strict=True)
     ]
     truth = lab.truth(split.other)[:, : len(lab.observed)]
-    start = start_of(model, lab, split.other, truth)
-    other = _observed(model, split.other.simulate(model.system, start, lab.t), lab)
+    count = max(round(FIRST * len(lab.t)), FEWEST)
+    start = start_of(model, split.other, lab.t[:count], truth[:count], lab.observed)
+    other = observed_columns(model, split.other.simulate(model.system, start, lab.t), lab.observed)
     return Scores(r2(forecasts), r2([(truth, other, 0)]))
 
 
@@ -86,49 +88,50 @@ def r2(pairs: Sequence[tuple[Floats, Floats, int]]) -> float | None:
     return 1.0 - residual / spread if np.isfinite(residual) else None
 
 
-def start_of(model: Model, lab: LabSystem, record: Record, truth: Floats) -> Floats:
-    """The start in a new record: the true one of observed states, a fitted one of all others."""
+def start_of(model: Model, record: Record, t: Floats, truth: Floats, observed: Sequence[str]) -> Floats:
+    """The start in a new record: the true one of observed states, a fitted one of all others.
+
+    t (n,), truth (n, D): the first part of the record, on which it is fitted.
+    """
     names = model.system.variables
-    unseen = [number for number, name in enumerate(names) if name not in lab.observed]
+    unseen = [number for number, name in enumerate(names) if name not in observed]
     start = np.zeros(len(names))
-    for column, name in enumerate(lab.observed):
+    for column, name in enumerate(observed):
         start[names.index(name)] = truth[0, column]
     if not unseen:
         return start
-    count = max(round(FIRST * len(lab.t)), 5)
-    t, scale = lab.t[:count], truth[:count].std(axis=0)
+    scale = truth.std(axis=0)
     scale[scale == 0.0] = 1.0
 
     def misfit(values: Floats) -> Floats:
         trial = start.copy()
         trial[unseen] = values
-        found = _observed(model, record.simulate(model.system, trial, t), lab)
-        return np.nan_to_num((found - truth[:count]) / scale, nan=FAR, posinf=FAR, neginf=-FAR).ravel()
+        found = observed_columns(model, record.simulate(model.system, trial, t), observed)
+        return np.nan_to_num((found - truth) / scale, nan=FAR, posinf=FAR, neginf=-FAR).ravel()
 
+    slopes = np.polyfit(t - t[0], truth, min(2, len(t) - 1))[-2]
     fits = [
         least_squares(misfit, guess, x_scale=np.maximum(np.abs(guess), 1e-3), max_nfev=EVALUATIONS)
-        for guess in _guesses(model, lab, t, truth, unseen)
+        for guess in _guesses(model, dict(zip(observed, slopes, strict=True)), unseen)
     ]
     start[unseen] = min(fits, key=lambda fit: float(fit.cost)).x
     return start
 
 
-def _guesses(
-    model: Model, lab: LabSystem, t: Floats, truth: Floats, unseen: Sequence[int]
-) -> Iterator[Floats]:
-    """First guesses of unseen starts: slopes for velocities, the fitted starts and the mean for others."""
-    slopes = np.gradient(truth[:3], t[:3], axis=0)[0]
+def _guesses(model: Model, slopes: Mapping[str, float], unseen: Sequence[int]) -> Iterator[Floats]:
+    """First guesses of unseen starts: slopes for velocities, multiples of the fitted starts for others."""
+    names = model.system.variables
+    velocities = {
+        names.index(f"{name}_dot"): slope for name, slope in slopes.items() if f"{name}_dot" in names
+    }
     means = model.starts.mean(axis=0)
-    for factor in (1.0, 0.2, 3.0):
+    for factor in (1.0, 0.2, 3.0) if set(unseen) - set(velocities) else (1.0,):
         guess = np.where(means == 0.0, 1.0, means) * factor
-        for column, name in enumerate(lab.observed):
-            if f"{name}_dot" in model.system.variables:
-                guess[model.system.variables.index(f"{name}_dot")] = slopes[column]
+        for number, slope in velocities.items():
+            guess[number] = slope
         yield guess[list(unseen)]
-        if lab.hidden == 0:
-            return
 
 
-def _observed(model: Model, states: Floats, lab: LabSystem) -> Floats:
+def observed_columns(model: Model, states: Floats, observed: Sequence[str]) -> Floats:
     """The columns of the observed variables."""
-    return states[:, [model.system.variables.index(name) for name in lab.observed]]
+    return states[:, [model.system.variables.index(name) for name in observed]]

@@ -31,6 +31,8 @@ def _without_defaults(task: LabTask) -> dict[str, Any]:
         roles["order"] = task.order
     if task.hidden:
         roles["hidden"] = task.hidden
+    if task.known is not None:
+        roles["known"] = task.known
     if task.explicit_time:
         roles["explicit_time"] = True
     return roles

@@ -56,6 +56,8 @@ def fit(task: LabTask) -> Model:
     """The candidate with the smallest BIC of its simulation."""
     if task.hidden:
         raise NotSupported("SINDy has no hidden states")
+    if task.known is not None:
+        raise NotSupported("SINDy takes no known equations")
     data = task.with_roles()
     with quiet():
         regression = _regression(task, data)

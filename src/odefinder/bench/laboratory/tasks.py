@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from odefinder.bench.laboratory.entries import LabSystem
 from odefinder.bench.laboratory.records import Record
 from odefinder.data.dataset import Dataset
+from odefinder.numerics.signals import Signals
 
 Floats = NDArray[np.float64]
 
@@ -27,7 +28,7 @@ class LabTask:
     hidden: int = 0
     explicit_time: bool = False
     seed: int = 0
-    records: tuple[Record, ...] = ()  # the experiments of the dataset, up to the last time that is seen
+    known: str | None = None  # equations, or parts of them, that are given
 
     def with_roles(self) -> Dataset:
         """The data with velocities, hidden states and the time."""
@@ -44,8 +45,8 @@ def make_task(lab: LabSystem, number: int, noise: float = 0.0, seed: int = 0) ->
     for record in split.seen:
         clean = lab.truth(record)[:count, : len(lab.observed)]
         states.append(clean + noise * clean.std(axis=0) * rng.standard_normal(clean.shape))
-    dataset = dataset_of(records, t, states, lab.observed, lab.inputs, lab.conditions)
-    return LabTask(dataset, lab.order, lab.hidden, lab.explicit_time, seed, records)
+    dataset = dataset_of(records, [t] * len(records), states, lab.observed, lab.inputs, lab.conditions)
+    return LabTask(dataset, lab.order, lab.hidden, lab.explicit_time, seed)
 
 
 def seen_points(lab: LabSystem) -> int:
@@ -55,20 +56,24 @@ def seen_points(lab: LabSystem) -> int:
 
 def dataset_of(
     records: Sequence[Record],
-    t: Floats,
+    times: Sequence[Floats],
     states: Sequence[Floats],
     observed: Sequence[str],
     inputs: Sequence[str] = (),
     conditions: Sequence[str] = (),
 ) -> Dataset:
-    """Observed states (n, D) of each record, with what is known about it."""
+    """Times (n,) and observed states (n, D) of each record, with what is known about it."""
+
+    def driven(record: Record, t: Floats) -> Signals:
+        return record.driving(inputs, t)
+
     settings = np.array([[record.conditions[name] for name in conditions] for record in records])
     return Dataset(
-        (t,) * len(records),
+        tuple(times),
         tuple(states),
         tuple(observed),
         inputs=tuple(inputs),
-        signals=tuple(record.driving(inputs, t) for record in records) if inputs else (),
+        signals=tuple(map(driven, records, times)) if inputs else (),
         conditions=tuple(conditions),
         settings=settings if conditions else None,
         doses=tuple(record.doses for record in records) if any(one.doses for one in records) else (),
