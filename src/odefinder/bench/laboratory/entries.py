@@ -85,6 +85,15 @@ def read_laboratory(path: Path) -> list[LabSystem]:
     return systems
 
 
+def is_laboratory(name: str) -> bool:
+    """Whether a set is a file of laboratory systems: its entries have records."""
+    try:
+        entries = json.loads(Path(name).read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError):
+        return False
+    return isinstance(entries, list) and any(isinstance(one, dict) and "records" in one for one in entries)
+
+
 def chosen(systems: Sequence[LabSystem], wanted: str | None) -> list[LabSystem]:
     """Those with the given ids or groups, with commas between them; all without any."""
     if wanted is None:

@@ -61,6 +61,10 @@ class LabResult:
     wall_s: float
 
     @property
+    def scores(self) -> tuple[float | None, float | None]:
+        return self.forecast, self.other
+
+    @property
     def key(self) -> Key:
         return self.method, self.system, self.split, self.noise, self.seed
 
@@ -153,6 +157,13 @@ def read_results(path: Path) -> list[LabResult]:
 
 
 # ---------------------------------------------------------------------------------------- the table
+
+
+def line(result: LabResult) -> str:
+    """A result for people who watch."""
+    scores = " ".join("    -" if score is None else f"{max(score, -9.0):5.2f}" for score in result.scores)
+    what = f"{result.method:10} {result.system:22} {result.split + 1} noise {result.noise:<5g}"
+    return f"{what} R2 {scores} {result.wall_s:6.1f} s  {result.status}"
 
 
 def table(results: Iterable[LabResult]) -> list[str]:
