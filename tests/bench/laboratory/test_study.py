@@ -47,7 +47,7 @@ def test_the_table_has_shares_errors_and_what_is_missing() -> None:
         replace(RESULT, system="mems", split=1, status="DataError: x", forecast=None, other=None),
     ]
     row = table(results)[-1]
-    assert row == "| order 2 | sindy | clean | 4 | 50 ± 25 | 25 ± 22 | 0.20 | 1 not supported, 1 failed |"
+    assert row == "| order 2 | sindy | clean | 4 | 50 ± 50 | 25 ± 25 | 0.20 | 1 not supported, 1 failed |"
 
 
 def test_unknown_methods_and_foreign_files_are_errors(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict, dataclass, fields
 from functools import cache
 from pathlib import Path
-from statistics import median
+from statistics import median, stdev
 
 from odefinder.bench.laboratory import ours, sindy
 from odefinder.bench.laboratory.entries import GROUPS, LabSystem, read_laboratory
@@ -177,14 +177,15 @@ def table(results: Iterable[LabResult]) -> list[str]:
     ]
     for group, method, noise in sorted(cells, key=lambda key: (GROUPS.index(key[0]), key[1], key[2])):
         some = cells[group, method, noise]
+        systems = [result.system for result in some]
         tried = [result.wall_s for result in some if result.status != NOT_SUPPORTED]
         row = [
             group,
             method,
             f"{noise:.0%}" if noise else "clean",
             str(len(some)),
-            _share([result.forecast for result in some]),
-            _share([result.other for result in some]),
+            _share(systems, [result.forecast for result in some]),
+            _share(systems, [result.other for result in some]),
             f"{median(tried):.2f}" if tried else "-",
             _remarks(some),
         ]
@@ -192,10 +193,15 @@ def table(results: Iterable[LabResult]) -> list[str]:
     return lines
 
 
-def _share(scores: Sequence[float | None]) -> str:
-    share = sum(score is not None and score > GOOD for score in scores) / len(scores)
-    error = (share * (1.0 - share) / len(scores)) ** 0.5
-    return f"{100 * share:.0f} ± {100 * error:.0f}"
+def _share(systems: Sequence[str], scores: Sequence[float | None]) -> str:
+    """In %, with its standard error: fits of the same system are not independent, systems are."""
+    by_system: dict[str, list[bool]] = {}
+    for system, score in zip(systems, scores, strict=True):
+        by_system.setdefault(system, []).append(score is not None and score > GOOD)
+    good = [fit for fits in by_system.values() for fit in fits]
+    means = [sum(fits) / len(fits) for fits in by_system.values()]
+    error = stdev(means) / len(means) ** 0.5 if len(means) > 1 else 0.0
+    return f"{100 * sum(good) / len(good):.0f} ± {100 * error:.0f}"
 
 
 def _remarks(results: Sequence[LabResult]) -> str:
