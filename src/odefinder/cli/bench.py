@@ -63,6 +63,11 @@ def run(
     if context.invoked_subcommand is not None:
         return
     with plain_errors():
+        from odefinder.bench.laboratory.entries import is_laboratory
+
+        if is_laboratory(set_name):
+            _run_laboratory(Path(set_name), methods, sigma, rho, systems, jobs, out, seed)
+            return
         from odefinder.bench.report import write_report
         from odefinder.bench.runner import Plan
         from odefinder.bench.runner import run as run_all
@@ -89,6 +94,32 @@ def run(
         if summary.done_before:
             typer.echo(f"{summary.done_before} of {summary.asked} fits were there already.")
         typer.echo(f"Wrote {', '.join(str(path) for path in paths)}.", err=True)
+
+
+def _run_laboratory(
+    path: Path,
+    methods: str,
+    sigma: str,
+    rho: str,
+    systems: str | None,
+    jobs: int,
+    out: Path | None,
+    seed: int,
+) -> None:
+    """A set with roles has methods, noise and scores of its own."""
+    from odefinder.bench.laboratory.entries import chosen, read_laboratory
+    from odefinder.bench.laboratory.study import jobs_of, line, read_results, run, table
+    from odefinder.errors import SettingsError
+
+    if any(numbers(rho, "rho")):
+        raise SettingsError("laboratory sets drop no points; leave out --rho")
+    names = [name.strip() for name in methods.split(",") if name.strip()]
+    wanted = jobs_of(path, chosen(read_laboratory(path), systems), names, numbers(sigma, "sigma"), seed)
+    results = (out or Path(f"bench-{path.stem}")) / "laboratory.jsonl"
+    for result in run(wanted, results, jobs):
+        typer.echo(line(result), err=True)
+    keys = {job.key for job in wanted}
+    typer.echo("\n".join(table(result for result in read_results(results) if result.key in keys)))
 
 
 @bench.command("list")

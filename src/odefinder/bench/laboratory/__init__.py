@@ -1,0 +1,1 @@
+"""What laboratories have: positions without velocities, inputs, doses, conditions, hidden states, time."""
