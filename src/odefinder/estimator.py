@@ -5,7 +5,7 @@ It validates what it is given, hands it to `inference.find`, and keeps what came
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from functools import cached_property
 from numbers import Integral, Real
 from pathlib import Path
@@ -64,7 +64,8 @@ class ODEFormer(Parameters):
     weights : the path of a network's weights; None for those that come with odefinder.
     runtime : "onnx", or "torch" (pip install 'odefinder[train]'), which uses a GPU where there is one.
     threads : of the network and of linear algebra; on a busy machine more are slower.
-    progress : whether to show what is going on, on the standard error stream.
+    progress : whether to show what is going on, on the standard error stream; or a function that is called
+        with the name of each stage.
 
     Attributes
     ----------
@@ -97,7 +98,7 @@ class ODEFormer(Parameters):
         weights: str | Path | None = None,
         runtime: str = "onnx",
         threads: int = 1,
-        progress: bool = False,
+        progress: bool | Callable[[str], None] = False,
     ):
         self.time_budget = time_budget
         self.random_state = random_state
@@ -131,7 +132,8 @@ class ODEFormer(Parameters):
         """
         dataset = _dataset(X, t, variables, trajectory)
         how = self._settings(dataset)
-        with stage_line(bool(self.progress), how.time_budget) as report:
+        progress = self.progress if callable(self.progress) else bool(self.progress)
+        with stage_line(progress, how.time_budget) as report:
             outcome = find(dataset, how, report)
         return self._keep(dataset, outcome)
 

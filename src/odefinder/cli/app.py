@@ -11,6 +11,7 @@ from odefinder.cli.demo import demo
 from odefinder.cli.doctor import doctor
 from odefinder.cli.fit import fit
 from odefinder.cli.generate import generate
+from odefinder.cli.page import page
 from odefinder.cli.simulate import simulate
 from odefinder.cli.train import train
 
@@ -22,6 +23,7 @@ app = typer.Typer(
 )
 for _command in (fit, simulate, demo, doctor, generate, train):
     app.command()(_command)
+app.command("app")(page)
 app.add_typer(bench, name="bench")
 
 
