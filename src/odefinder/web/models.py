@@ -16,7 +16,7 @@ from odefinder.numerics.integrate import Status
 from odefinder.numerics.signals import Signals
 from odefinder.simulation.trajectory import Task, trajectory
 from odefinder.system import ODESystem
-from odefinder.web.plain import number, numbers
+from odefinder.web.plain import drawn, number, numbers
 from odefinder.web.tables import data_of
 
 CURVE_POINTS = 400
@@ -91,7 +91,7 @@ def curves(system: ODESystem, starts: Floats, dataset: Dataset, until: float = 1
     for start, times, signals in zip(starts, dataset.times, dataset.all_signals(), strict=True):
         grid = np.linspace(times[0], times[0] + until * (times[-1] - times[0]), points)
         states, remark = _simulated(system, start, grid, signals)
-        found.append({"times": numbers(grid), "states": [numbers(one) for one in states.T], "remark": remark})
+        found.append({"times": numbers(grid), "states": [drawn(one) for one in states.T], "remark": remark})
     return found
 
 

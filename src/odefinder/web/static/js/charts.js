@@ -24,7 +24,7 @@ export class SeriesChart {
       {
         title, width: Math.max(place.clientWidth, 280), height, series,
         scales: { x: { time: false } },
-        axes: [axis(clock), { ...axis(), size: 60 }],
+        axes: [axis(40), { ...axis(20), size: 56 }],
         cursor: { sync: { key: sync().key }, drag: { x: true, y: false } },
         legend: { show: names.length <= SHOWN_IN_LEGEND },
         plugins: [wheelAndPan()],
@@ -73,9 +73,10 @@ function lineSeries(label, k) {
   };
 }
 
-function axis(label) {
+// space: pixels between two ticks at least.  The legend names the axes.
+function axis(space) {
   return {
-    label, labelSize: label ? 22 : 0, font: "12px system-ui", labelFont: "12px system-ui", stroke: () => ofPage("soft"),
+    font: "12px system-ui", stroke: () => ofPage("soft"), size: 32, values: (_, ticks) => ticks.map(short), space,
     grid: { stroke: () => ofPage("line"), width: 1 }, ticks: { stroke: () => ofPage("line"), width: 1 },
   };
 }

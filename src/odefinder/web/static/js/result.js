@@ -42,13 +42,14 @@ class Result {
       el("h2", { id: "result-title" }, "Result"),
       ...[notesBox(result.notes)].filter(Boolean),
       el("div", { class: "columns" },
-        el("div", {}, this.equations, this.facts, el("h3", {}, "Try other values"), this.sliders,
-          el("h3", {}, "Over time"),
+        el("div", {}, this.equations, this.facts, el("h3", {}, "Candidates"), this.table),
+        el("div", {}, el("h3", { class: "first" }, "Try other values"), this.sliders,
+          el("h3", {}, "Take it home"), this.exports, this.downloads)),
+      el("div", { class: hasPortrait ? "columns" : "" },
+        el("div", {}, el("h3", {}, "Over time"),
           el("p", { class: "facts" }, "Drag to zoom, Shift and drag to move, Shift and wheel to zoom, double click to see all."),
           series),
-        el("div", {}, el("h3", {}, "Take it home"), this.exports, el("p", {}), this.downloads,
-          el("h3", {}, "Candidates"), this.table,
-          ...(hasPortrait ? [el("h3", {}, "Phase portrait"), portrait] : []))),
+        ...(hasPortrait ? [el("div", {}, el("h3", {}, "Phase portrait"), portrait)] : [])),
     );
     this.charts = this.data.titles.map((title) => this.chart(series, title, 230, true));
     this.rests = this.data.titles.map((title, j) => {
