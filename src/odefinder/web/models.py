@@ -157,6 +157,13 @@ def _floats(values: Sequence[Any], what: str) -> Floats:
     return found
 
 
+def warm_up() -> None:
+    """Make the compiled functions of a simulation ready, so that the first slider moves at once."""
+    times = np.linspace(0.0, 1.0, 5)
+    dataset = Dataset((times,), (np.exp(-times)[:, None],), ("x",))
+    curves(ODESystem.from_text("x' = -x"), np.ones((1, 1)), dataset)
+
+
 def with_choice(model: ODEFormer, row: int) -> ODEFormer:
     """The same result with another candidate chosen."""
     explanation(model, row)

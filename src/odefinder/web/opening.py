@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import secrets
 import socket
 import threading
@@ -10,6 +11,7 @@ from collections.abc import Callable
 
 import uvicorn
 
+from odefinder.web.models import warm_up
 from odefinder.web.server import App
 
 HOST = "127.0.0.1"
@@ -20,9 +22,10 @@ def serve(port: int = 0, browser: bool = True, say: Callable[[str], None] = prin
     token = secrets.token_urlsafe(16)
     app = App(token)
     try:
-        with socket.create_server((HOST, port)) as listener:
+        with _listener(port) as listener:
             address = f"http://{HOST}:{listener.getsockname()[1]}/{token}/"
             say(f"odefinder is at {address}\nCtrl-C ends it.")
+            threading.Thread(target=warm_up, daemon=True).start()
             if browser:
                 threading.Timer(0.5, webbrowser.open, [address]).start()
             config = uvicorn.Config(
@@ -35,3 +38,16 @@ def serve(port: int = 0, browser: bool = True, say: Callable[[str], None] = prin
             uvicorn.Server(config).run(sockets=[listener])
     finally:
         app.close()
+
+
+def _listener(port: int) -> socket.socket:
+    """A socket that says it is TCP: only then asyncio sends small answers at once, not 40 ms later."""
+    listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+    if os.name == "posix":
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listener.bind((HOST, port))
+    except OSError:
+        listener.close()
+        raise
+    return listener

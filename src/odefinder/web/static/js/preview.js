@@ -14,14 +14,16 @@ export function showPreview(table, roles, changed) {
   charts.forEach((chart) => chart.destroy());
   charts = [];
   place.hidden = false;
+  const rows = el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "The first rows" });
+  if (table.columns.length) rows.append(tableOf(table, roles, changed));
+  const plots = el("div");
+  const summary = table.data?.summary ?? `${table.rows} rows`;
   place.replaceChildren(
-    el("p", {}, el("strong", {}, table.name), `: ${table.data?.summary ?? `${table.rows} rows`}`),
-    ...(table.columns.length ? [el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "The first rows" }, tableOf(table, roles, changed))] : []),
+    el("p", {}, el("strong", {}, table.name), `: ${summary}`),
+    ...(table.data ? [factsOf(table.data), notesBox(table.data.notes)].filter(Boolean) : []),
+    el("details", { open: true }, el("summary", {}, "The table"), el("div", { class: "beside" }, rows, plots)),
   );
   if (!table.data) return;
-  place.append(...[factsOf(table.data), notesBox(table.data.notes)].filter(Boolean));
-  const plots = el("details", { open: true }, el("summary", {}, "The data"));
-  place.append(plots);
   table.data.titles.forEach((title, j) => {
     const chart = el("div", { class: "chart" });
     plots.append(chart);
@@ -33,8 +35,8 @@ export function showPreview(table, roles, changed) {
 export const labelsOf = (data) => data.trajectories.map((one) => one.label);
 
 export function foldPreview() {
-  const plots = byId("preview").querySelector("details");
-  if (plots) plots.open = false;
+  const details = byId("preview").querySelector("details");
+  if (details) details.open = false;
 }
 
 function tableOf(table, roles, changed) {

@@ -42,9 +42,9 @@ class Result {
       el("h2", { id: "result-title" }, "Result"),
       ...[notesBox(result.notes)].filter(Boolean),
       el("div", { class: "columns" },
-        el("div", {}, this.equations, this.facts, el("h3", {}, "Candidates"), this.table),
-        el("div", {}, el("h3", { class: "first" }, "Try other values"), this.sliders,
-          el("h3", {}, "Take it home"), this.exports, this.downloads)),
+        el("div", {}, this.equations, this.facts, el("h3", {}, "Take it home"), this.exports, this.downloads),
+        el("div", {}, el("h3", { class: "first" }, "Try other values"), this.sliders)),
+      el("h3", {}, "Candidates"), this.table,
       el("div", { class: hasPortrait ? "columns" : "" },
         el("div", {}, el("h3", {}, "Over time"),
           el("p", { class: "facts" }, "Drag to zoom, Shift and drag to move, Shift and wheel to zoom, double click to see all."),
@@ -100,9 +100,9 @@ class Result {
       el("tr", { onclick: () => this.choose(k) },
         el("td", {}, el("input", { type: "radio", name: "candidate", "aria-label": `Candidate ${k + 1}`, onchange: () => this.choose(k) })),
         el("td", {}, share(one.weight)), el("td", {}, rSquared(one.r2)), el("td", {}, String(one.complexity)),
-        el("td", { class: "words" }, one.front ? "front" : ""), el("td", { class: "words" }, one.source),
+        el("td", { class: "words" }, one.front ? "yes" : ""), el("td", { class: "words" }, one.source),
         el("td", { class: "system" }, one.text)));
-    const titles = ["", "weight", "R²", "complexity", "", "source", "system"];
+    const titles = ["", "weight", "R²", "complexity", "on the front", "source", "system"];
     const head = el("tr", {}, ...titles.map((title, j) => el("th", { scope: "col", class: j > 3 ? "words" : "" }, title)));
     return el("div", { class: "candidates", tabindex: "0", role: "region", "aria-label": "Candidates" },
       el("table", {}, el("thead", {}, head), el("tbody", {}, ...rows)));
