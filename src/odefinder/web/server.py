@@ -51,7 +51,7 @@ OPTIONS = (
     "network",
     "sparse",
 )
-Endpoint = Callable[[Request], Awaitable[Response]]  # fmt: skip
+Endpoint = Callable[[Request], Awaitable[Response]]
 
 
 class NotFoundError(OdefinderError):

@@ -82,7 +82,9 @@ export class Portrait {
   file() {
     const copy = this.svg.cloneNode(true);
     copy.setAttribute("xmlns", NAMESPACE);
-    copy.querySelectorAll("text").forEach((one) => one.setAttribute("style", "font: 12px sans-serif; fill: #57606a"));
+    copy.setAttribute("font-family", "sans-serif");
+    copy.setAttribute("font-size", "12");
+    copy.querySelectorAll("text").forEach((one) => one.setAttribute("fill", "#57606a"));
     copy.querySelectorAll(".axis").forEach((one) => one.setAttribute("stroke", "#999999"));
     return new Blob([new XMLSerializer().serializeToString(copy)], { type: "image/svg+xml" });
   }
