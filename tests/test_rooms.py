@@ -33,6 +33,7 @@ ROOMS = (
     "estimator",
     "training",
     "bench",
+    "web",
     "cli",
 )
 DOORS = {"odefinder", "odefinder.__main__", "odefinder.moved"}  # they name what is elsewhere, and lead there

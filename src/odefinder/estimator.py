@@ -5,7 +5,7 @@ It validates what it is given, hands it to `inference.find`, and keeps what came
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from functools import cached_property
 from numbers import Integral, Real
 from pathlib import Path
@@ -71,7 +71,8 @@ class ODEFormer(Parameters):
     weights : the path of a network's weights; None for those that come with odefinder.
     runtime : "onnx", or "torch" (pip install 'odefinder[train]'), which uses a GPU where there is one.
     threads : of the network and of linear algebra; on a busy machine more are slower.
-    progress : whether to show what is going on, on the standard error stream.
+    progress : whether to show what is going on, on the standard error stream; or a function that is called
+        with the name of each stage.
 
     Attributes
     ----------
@@ -104,7 +105,7 @@ class ODEFormer(Parameters):
         weights: str | Path | None = None,
         runtime: str = "onnx",
         threads: int = 1,
-        progress: bool = False,
+        progress: bool | Callable[[str], None] = False,
         order: int | Mapping[str, int] = 1,
         explicit_time: bool = False,
     ):
@@ -152,7 +153,8 @@ class ODEFormer(Parameters):
         given = {"inputs": inputs, "conditions": conditions, "errors": errors}
         dataset = self._cast(_dataset(X, t, variables, trajectory, **given))
         how = self._settings(dataset)
-        with stage_line(bool(self.progress), how.time_budget) as report:
+        progress = self.progress if callable(self.progress) else bool(self.progress)
+        with stage_line(progress, how.time_budget) as report:
             outcome = find(dataset, how, report)
         return self._keep(dataset, outcome)
 

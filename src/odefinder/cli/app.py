@@ -12,6 +12,7 @@ from odefinder.cli.doctor import doctor
 from odefinder.cli.export import export
 from odefinder.cli.fit import fit
 from odefinder.cli.generate import generate
+from odefinder.cli.page import page
 from odefinder.cli.simulate import simulate
 from odefinder.cli.train import train
 
@@ -23,6 +24,7 @@ app = typer.Typer(
 )
 for _command in (fit, simulate, export, demo, doctor, generate, train):
     app.command()(_command)
+app.command("app")(page)
 app.add_typer(bench, name="bench")
 
 

@@ -52,7 +52,7 @@ def read(
     if not path.exists() and path != STDIN:
         raise DataError(f"there is no file {path}; check the path (now in {Path.cwd()})")
     try:
-        content = _load(path)
+        content = load(path)
         if isinstance(content, tuple):
             if time is not None or trajectory is not None:
                 raise DataError("this file has arrays, not columns: time and trajectory cannot be chosen")
@@ -78,8 +78,8 @@ def sample_path(name: str) -> Path:
     return Path(str(files("odefinder.data"))) / "samples" / f"{name}.csv"
 
 
-def _load(path: Path) -> pd.DataFrame | tuple[Any, Any]:
-    """A table, or arrays X and t."""
+def load(path: Path) -> pd.DataFrame | tuple[Any, Any]:
+    """What is in a file, as it stands there: a table, or arrays X and t."""
     if path == STDIN:
         return _table_of_text(_decoded(sys.stdin.buffer.read()))
     ending = path.suffix.lower()

@@ -1,4 +1,4 @@
-"""One line on the standard error stream that says what a fit is doing."""
+"""What a fit is doing: one line on the standard error stream, or calls of a function."""
 
 from __future__ import annotations
 
@@ -7,8 +7,14 @@ from contextlib import contextmanager
 
 
 @contextmanager
-def stage_line(shown: bool, budget: float) -> Iterator[Callable[[str], None]]:
-    """Yields a function to call with the name of each stage as it begins; the line vanishes at the end."""
+def stage_line(shown: bool | Callable[[str], None], budget: float) -> Iterator[Callable[[str], None]]:
+    """Yields a function to call with the name of each stage as it begins; the line vanishes at the end.
+
+    A function as `shown` is called instead of showing the line.
+    """
+    if callable(shown):
+        yield shown
+        return
     if not shown:
         yield lambda stage: None
         return

@@ -1,0 +1,80 @@
+"""A report: one HTML file with equations, figure, candidates, notes and data, which opens anywhere."""
+
+from __future__ import annotations
+
+import threading
+from html import escape
+from importlib.metadata import version
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+from odefinder.errors import SettingsError
+from odefinder.estimator import ODEFormer
+from odefinder.output.plot import Front, summary_figure
+from odefinder.output.table import HEADER, rows
+from odefinder.web.models import explanation, exports
+
+KINDS = {"png": "image/png", "svg": "image/svg+xml", "pdf": "application/pdf"}
+_drawing = threading.Lock()  # matplotlib draws one figure at a time
+
+STYLE = Path(__file__).parent / "static" / "report.css"
+
+
+def figure(model: ODEFormer, row: int, kind: str) -> bytes:
+    """The summary figure of a candidate as a file."""
+    if kind not in KINDS:
+        raise SettingsError(f"figures are {', '.join(KINDS)}, not {kind}")
+    one = explanation(model, row)
+    found = model._fitted()
+    errors = [max(1.0 - each.r2, 1e-12) for each in found]
+    front = Front([each.system.complexity for each in found], errors, row)
+    with _drawing:
+        drawn: Any = summary_figure(model.dataset_, one.system, one.starts, front)
+        file = BytesIO()
+        drawn.savefig(file, format=kind)
+    return file.getvalue()
+
+
+def report(model: ODEFormer, row: int) -> str:
+    """The page; names from the data are escaped."""
+    one = explanation(model, row)
+    picture = figure(model, row, "svg").decode("utf-8")
+    cells = rows(model._fitted(), row, None)
+    parts = [
+        f"<h1>{escape(', '.join(one.system.variables))}: the equations behind the data</h1>",
+        f"<p>{escape(str(model.dataset_))}. Written by odefinder {escape(version('odefinder'))}.</p>",
+        f"<pre>{escape(str(one.system))}</pre>",
+        picture[picture.index("<svg") :],
+        "<h2>Notes</h2><ul>" + "".join(f"<li>{escape(note)}</li>" for note in model.notes_) + "</ul>",
+        "<h2>All candidates</h2>" + _table(cells),
+        "<h2>To go on with</h2>",
+        *(f"<h3>{escape(name)}</h3><pre>{escape(text)}</pre>" for name, text in exports(one.system).items()),
+        f"<details><summary>The data</summary><pre>{escape(_data_csv(model))}</pre></details>",
+    ]
+    style = STYLE.read_text(encoding="utf-8")
+    head = f'<meta charset="utf-8"><title>odefinder report</title><style>{style}</style>'
+    return f'<!doctype html><html lang="en"><head>{head}</head><body>{"".join(parts)}</body></html>\n'
+
+
+def _table(cells: list[list[str]]) -> str:
+    header = "".join(f"<th>{escape(name)}</th>" for name in HEADER[1:])
+    lines = []
+    for mark, *values, system in cells:
+        plain = "".join(f"<td>{escape(value)}</td>" for value in values)
+        lines.append(
+            f'<tr{" class=chosen" if mark else ""}>{plain}<td class="system">{escape(system)}</td></tr>'
+        )
+    return f"<table><tr>{header}</tr>{''.join(lines)}</table>"
+
+
+def _data_csv(model: ODEFormer) -> str:
+    import pandas as pd
+
+    data, frames = model.dataset_, []
+    for label, (times, states) in zip(data.labels, data.trajectories(), strict=True):
+        frame = pd.DataFrame(states, columns=list(data.variables))
+        frame.insert(0, data.clock.name, times, allow_duplicates=True)
+        frame.insert(0, "trajectory", label, allow_duplicates=True)
+        frames.append(frame)
+    return str(pd.concat(frames).to_csv(index=False))

@@ -1,0 +1,348 @@
+"""The server: every address of the page, and what it answers.
+
+The heavy work is elsewhere: fits in processes (fits.py), reading and simulating in threads.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import json
+import shutil
+import tempfile
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import FileResponse, JSONResponse, Response, StreamingResponse
+from starlette.routing import Mount, Route
+from starlette.staticfiles import StaticFiles
+
+from odefinder.data.files import SAMPLES, sample_path
+from odefinder.errors import DataError, OdefinderError, SettingsError
+from odefinder.estimator import ODEFormer
+from odefinder.expressions.program import OPCODE_BY_NAME
+from odefinder.web import models, report
+from odefinder.web.fits import Fits, Job
+from odefinder.web.guard import Guard
+from odefinder.web.shelf import KEPT, Shelf, new_id
+from odefinder.web.tables import ROLES, Table, preview
+from odefinder.web.worker import Task
+
+STATIC = Path(__file__).parent / "static"
+UPLOAD_LIMIT = 100 * 2**20  # bytes
+MESSAGE_LIMIT = 2**20  # bytes of a request other than an upload
+TICK = 0.1  # seconds between two looks at a fit
+# What the page may set; those that the estimator of this version lacks are not shown.
+OPTIONS = (
+    "time_budget",
+    "operators",
+    "guess",
+    "order",
+    "hidden",
+    "random_state",
+    "samples",
+    "network",
+    "sparse",
+)
+Endpoint = Callable[[Request], Awaitable[Response]]
+
+
+class NotFoundError(OdefinderError):
+    """Something that is not there any more."""
+
+
+class TooLargeError(OdefinderError):
+    """An upload beyond the limit."""
+
+
+class App:
+    """What a running page holds: tables, fits and results, and a private folder for them."""
+
+    def __init__(
+        self, token: str, *, upload_limit: int = UPLOAD_LIMIT, kept: float = KEPT,
+        processes: int | None = None, options: dict[str, Any] | None = None,
+    ) -> None:  # fmt: skip
+        self.folder = Path(tempfile.mkdtemp(prefix="odefinder-"))
+        self.upload_limit, self.fixed = upload_limit, options or {}
+        self.tables: Shelf[Table] = Shelf(lambda table: self._remove(table.path), kept)
+        self.models: Shelf[ODEFormer] = Shelf(kept=kept)
+        self.fits = Fits(self._keep, processes)
+        self.parameters = [name for name in OPTIONS if name in inspect.signature(ODEFormer).parameters]
+        self.asgi = Starlette(
+            routes=self._routes(), middleware=[Middleware(Guard, token=token)], lifespan=self._lifespan
+        )
+
+    def _routes(self) -> list[Any]:
+        get, post = ["GET"], ["POST"]
+        table: list[tuple[str, Endpoint, list[str]]] = [
+            ("/", self.page, get),
+            ("/api/about", self.about, get),
+            ("/api/tables", self.upload, post),
+            ("/api/samples/{name}", self.sample, post),
+            ("/api/tables/{id}/roles", self.roles, post),
+            ("/api/fits", self.fit, post),
+            ("/api/fits/{id}", self.fit_status, get),
+            ("/api/fits/{id}/events", self.events, get),
+            ("/api/fits/{id}/stop", self.stop, post),
+            ("/api/models", self.open_model, post),
+            ("/api/models/{id}", self.result, get),
+            ("/api/models/{id}/candidates/{row:int}", self.candidate, get),
+            ("/api/models/{id}/simulate", self.simulate, post),
+            ("/api/models/{id}/{row:int}/{file}", self.download, get),
+        ]
+        routes = [Route(path, _plain_errors(endpoint), methods=methods) for path, endpoint, methods in table]
+        return [*routes, Mount("/static", StaticFiles(directory=STATIC))]
+
+    @asynccontextmanager
+    async def _lifespan(self, _: Starlette) -> AsyncIterator[None]:
+        yield
+        await run_in_threadpool(self.close)
+
+    def close(self) -> None:
+        """End all fits and remove the folder."""
+        self.fits.close()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    # ------------------------------------------------------------------------------------ the page
+
+    async def page(self, request: Request) -> Response:
+        return FileResponse(STATIC / "index.html")
+
+    async def about(self, request: Request) -> Response:
+        """What this server can do."""
+        defaults = inspect.signature(ODEFormer).parameters
+        return JSONResponse(
+            {
+                "version": version("odefinder"),
+                "samples": list(SAMPLES),
+                "roles": list(ROLES),
+                "parameters": {name: defaults[name].default for name in self.parameters},
+                "operators": [name for name in OPCODE_BY_NAME if name not in ("add", "mul")],
+                "upload_limit": self.upload_limit,
+            }
+        )
+
+    # ------------------------------------------------------------------------------------ tables
+
+    async def upload(self, request: Request) -> Response:
+        """A file as the body of the request; its name says only what kind it is."""
+        name = request.query_params.get("name", "table.csv")[:200]
+        path = self.folder / f"{new_id()}{_ending(name)}"
+        await self._save(request, path)
+        return await self._new_table(Table(path, name))
+
+    async def sample(self, request: Request) -> Response:
+        name = request.path_params["name"]
+        if name not in SAMPLES:
+            raise NotFoundError(f"there is no sample {name!r}; there are {', '.join(SAMPLES)}")
+        path = self.folder / f"{new_id()}.csv"
+        shutil.copyfile(sample_path(name), path)
+        return await self._new_table(Table(path, f"{name}.csv"))
+
+    async def _new_table(self, table: Table) -> Response:
+        try:
+            found = await run_in_threadpool(preview, table)
+        except OdefinderError:
+            self._remove(table.path)
+            raise
+        return JSONResponse({"id": self.tables.put(table), **found})
+
+    async def roles(self, request: Request) -> Response:
+        """The same table with other roles of its columns."""
+        table, wish = self._table(request.path_params["id"]), await _json(request)
+        found = await run_in_threadpool(preview, table, _roles(wish.get("roles")))
+        return JSONResponse({"id": request.path_params["id"], **found})
+
+    def _table(self, name: Any) -> Table:
+        table = self.tables.get(str(name))
+        if table is None:
+            raise NotFoundError("this table is no longer here, as an hour has passed; upload it again")
+        return table
+
+    # ------------------------------------------------------------------------------------ fits
+
+    async def fit(self, request: Request) -> Response:
+        wish = await _json(request)
+        table, options = self._table(wish.get("table")), wish.get("options") or {}
+        if not isinstance(options, dict) or not set(options) <= set(self.parameters):
+            raise SettingsError(f"the options are {', '.join(self.parameters)}")
+        target = self.folder / f"{new_id()}.json"
+        job = self.fits.start(Task(table, _roles(wish.get("roles")), {**options, **self.fixed}, target))
+        return JSONResponse(self.fits.status(job))
+
+    async def fit_status(self, request: Request) -> Response:
+        return JSONResponse(self.fits.status(self._job(request)))
+
+    async def events(self, request: Request) -> Response:
+        """The progress of a fit, as server-sent events, until it is over."""
+        job = self._job(request)
+
+        async def stream() -> AsyncIterator[str]:
+            last = None
+            while True:
+                over, status = job.over, self.fits.status(job)
+                if status != last:
+                    yield f"data: {json.dumps(status)}\n\n"
+                    last = status
+                if over:
+                    return
+                await asyncio.sleep(TICK)
+
+        return StreamingResponse(stream(), media_type="text/event-stream")
+
+    async def stop(self, request: Request) -> Response:
+        job = self._job(request)
+        self.fits.stop(job)
+        return JSONResponse(self.fits.status(job))
+
+    def _job(self, request: Request) -> Job:
+        job = self.fits.jobs.get(request.path_params["id"])
+        if job is None:
+            raise NotFoundError("this fit is no longer here; press Fit again")
+        return job
+
+    def _keep(self, job: Job) -> None:
+        """Take over the result of a fit; it goes by the fit's id."""
+        self.models.put(ODEFormer.load(job.task.target), job.id)
+        self._remove(job.task.target)
+
+    # ------------------------------------------------------------------------------------ results
+
+    async def open_model(self, request: Request) -> Response:
+        """A model.json that somebody saved."""
+        name = request.query_params.get("name", "model.json")[:200]
+        path = self.folder / f"{new_id()}.json"
+        try:
+            await self._save(request, path)
+            model = await run_in_threadpool(ODEFormer.load, path)
+        except DataError as error:
+            raise DataError(str(error).replace(str(path), name)) from None
+        finally:
+            self._remove(path)
+        return JSONResponse({"id": self.models.put(model)})
+
+    async def result(self, request: Request) -> Response:
+        return JSONResponse(await run_in_threadpool(models.result_of, self._model(request)))
+
+    async def candidate(self, request: Request) -> Response:
+        row = request.path_params["row"]
+        return JSONResponse(await run_in_threadpool(models.candidate_of, self._model(request), row))
+
+    async def simulate(self, request: Request) -> Response:
+        wish = await _json(request)
+        return JSONResponse(await run_in_threadpool(models.played, self._model(request), wish))
+
+    async def download(self, request: Request) -> Response:
+        """model.json, curves.csv, report.html, figure.png, figure.svg or figure.pdf of a candidate."""
+        model, row, file = self._model(request), request.path_params["row"], request.path_params["file"]
+        content, kind = await run_in_threadpool(self._file, model, row, file)
+        headers = {"Content-Disposition": f"attachment; filename={file}"}
+        return Response(content, media_type=kind, headers=headers)
+
+    def _file(self, model: ODEFormer, row: int, file: str) -> tuple[bytes | str, str]:
+        if file == "curves.csv":
+            return models.curves_csv(model, row), "text/csv"
+        if file == "report.html":
+            return report.report(model, row), "text/html"
+        if file == "model.json":
+            return self._saved(model, row), "application/json"
+        name, _, kind = file.partition(".")
+        if name != "figure" or kind not in report.KINDS:
+            raise NotFoundError(f"there is no download {file!r}")
+        return report.figure(model, row, kind), report.KINDS[kind]
+
+    def _saved(self, model: ODEFormer, row: int) -> bytes:
+        path = self.folder / f"{new_id()}.json"
+        try:
+            models.with_choice(model, row).save(path)
+            return path.read_bytes()
+        finally:
+            self._remove(path)
+
+    def _model(self, request: Request) -> ODEFormer:
+        model = self.models.get(request.path_params["id"])
+        if model is None:
+            raise NotFoundError("this result is no longer here, as an hour has passed; fit again")
+        return model
+
+    # ------------------------------------------------------------------------------------ files
+
+    async def _save(self, request: Request, path: Path) -> None:
+        """The body of a request as a file, if it is not too large."""
+        try:
+            with path.open("wb") as file:
+                async for part in _limited(request, self.upload_limit):
+                    file.write(part)
+        except TooLargeError:
+            self._remove(path)
+            raise
+
+    @staticmethod
+    def _remove(path: Path) -> None:
+        path.unlink(missing_ok=True)
+
+
+# ---------------------------------------------------------------------------------------- requests
+
+
+def _plain_errors(endpoint: Endpoint) -> Endpoint:
+    """Our errors as JSON: the sentences of the command line."""
+
+    async def answer(request: Request) -> Response:
+        try:
+            return await endpoint(request)
+        except NotFoundError as error:
+            return JSONResponse({"error": str(error)}, 404)
+        except TooLargeError as error:
+            return JSONResponse({"error": str(error)}, 413)
+        except OdefinderError as error:
+            return JSONResponse({"error": str(error)}, 400)
+
+    return answer
+
+
+async def _limited(request: Request, limit: int) -> AsyncIterator[bytes]:
+    """The body in parts; an error as soon as it is known to be too long."""
+    declared = request.headers.get("content-length", "0")
+    size = int(declared) if declared.isdigit() else 0
+    message = f"this is more than {limit / 2**20:g} MB; give fewer rows, or use the command line"
+    if size > limit:
+        raise TooLargeError(message)
+    size = 0
+    async for part in request.stream():
+        size += len(part)
+        if size > limit:
+            raise TooLargeError(message)
+        yield part
+
+
+async def _json(request: Request) -> dict[str, Any]:
+    body = b"".join([part async for part in _limited(request, MESSAGE_LIMIT)])
+    try:
+        content = json.loads(body or b"{}")
+    except (ValueError, RecursionError):
+        content = None
+    if not isinstance(content, dict):
+        raise SettingsError("the request is not a JSON object")
+    return content
+
+
+def _roles(given: Any) -> dict[str, str] | None:
+    if given is None:
+        return None
+    if not isinstance(given, dict):
+        raise SettingsError("roles is an object: column -> role")
+    return {str(title): str(role) for title, role in given.items()}
+
+
+def _ending(name: str) -> str:
+    """Of a file's name: what kind it is.  Anything odd becomes plain text, whose reader says what it is."""
+    ending = Path(name).suffix.lower()
+    return ending if ending[1:].isalnum() and len(ending) < 10 and ending.isascii() else ".csv"

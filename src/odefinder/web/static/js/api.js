@@ -1,0 +1,46 @@
+// What the server can be asked.  Addresses are relative: they keep the token of the page.
+
+async function ask(path, options = {}) {
+  let response;
+  try {
+    response = await fetch(`api/${path}`, options);
+  } catch {
+    throw new Error("odefinder does not answer; is it still running in the terminal?");
+  }
+  const answer = await response.json().catch(() => ({ error: `odefinder answered with ${response.status}` }));
+  if (!response.ok) throw new Error(answer.error ?? `odefinder answered with ${response.status}`);
+  return answer;
+}
+
+const post = (path, content) =>
+  ask(path, { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(content) });
+
+export const about = () => ask("about");
+export const sample = (name) => post(`samples/${encodeURIComponent(name)}`, {});
+export const upload = (body, name) => ask(`tables?name=${encodeURIComponent(name)}`, { method: "POST", body });
+export const withRoles = (table, roles) => post(`tables/${table}/roles`, { roles });
+export const startFit = (table, roles, options) => post("fits", { table, roles, options });
+export const stopFit = (id) => post(`fits/${id}/stop`, {});
+export const openModel = (body, name) => ask(`models?name=${encodeURIComponent(name)}`, { method: "POST", body });
+export const result = (id) => ask(`models/${id}`);
+export const candidate = (id, row) => ask(`models/${id}/candidates/${row}`);
+export const simulate = (id, wish) => post(`models/${id}/simulate`, wish);
+export const download = (id, row, file) => `api/models/${id}/${row}/${file}`;
+
+// Calls `report` with every status of a fit; resolves with the last one.
+export function follow(id, report) {
+  return new Promise((resolve, reject) => {
+    const source = new EventSource(`api/fits/${id}/events`);
+    source.onmessage = (event) => {
+      const status = JSON.parse(event.data);
+      report(status);
+      if (["done", "failed", "stopped"].includes(status.state)) {
+        source.close();
+        resolve(status);
+      }
+    };
+    source.onerror = () => {
+      if (source.readyState === EventSource.CLOSED) reject(new Error("the line to odefinder broke; reload the page"));
+    };
+  });
+}

@@ -1,0 +1,42 @@
+// The options of a fit: few and plain, and only those that this version of odefinder has.
+
+import { byId, el } from "./dom.js";
+
+const FIELDS = {
+  time_budget: { label: "Seconds it may take", type: "number", min: "0.5", step: "0.5" },
+  order: { label: "Order of the equations (2: accelerations)", type: "number", min: "1", max: "3", step: "1" },
+  hidden: { label: "Hidden variables", type: "number", min: "0", max: "3", step: "1" },
+  operators: { label: "Allowed functions; empty: all", type: "text", placeholder: "sin, pow2, inv", list: true },
+  guess: { label: "Equations to start from", type: "text", placeholder: "x' = a*x - x*y; y' = ..." },
+  samples: { label: "Systems that the network proposes", type: "number", min: "1", step: "1", more: true },
+  random_state: { label: "Seed", type: "number", min: "0", step: "1", more: true },
+  network: { label: "The network proposes systems", type: "checkbox", more: true },
+  sparse: { label: "Sparse regression proposes equations", type: "checkbox", more: true },
+};
+
+export function showOptions(parameters, operators) {
+  const fields = Object.entries(FIELDS).filter(([name]) => name in parameters);
+  const field = ([name, { label, more, list, ...attributes }]) => {
+    const value = parameters[name];
+    const input = el("input", { name, ...attributes, ...(list ? { title: operators.join(", ") } : {}) });
+    if (attributes.type === "checkbox") input.checked = value;
+    else input.value = value ?? "";
+    return attributes.type === "checkbox" ? el("label", { class: "check" }, input, label) : el("label", {}, label, input);
+  };
+  const more = fields.filter(([, one]) => one.more).map(field);
+  byId("options").replaceChildren(
+    ...fields.filter(([, one]) => !one.more).map(field),
+    el("details", {}, el("summary", {}, "More"), el("div", {}, ...more)),
+  );
+  byId("options").addEventListener("submit", (event) => event.preventDefault());
+}
+
+// What differs from nothing: an empty field leaves the default.
+export function options() {
+  const found = {};
+  for (const input of byId("options").querySelectorAll("input")) {
+    if (input.type === "checkbox") found[input.name] = input.checked;
+    else if (input.value.trim() !== "") found[input.name] = input.type === "number" ? Number(input.value) : input.value;
+  }
+  return found;
+}

@@ -1,0 +1,290 @@
+"""The server behind the page: every address, through Starlette's test client."""
+
+import json
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from starlette.testclient import TestClient
+
+from odefinder import ODEFormer, ODESystem
+from odefinder.web.server import App
+from odefinder.web.worker import STOPPED
+
+HERE = "http://127.0.0.1:8000"
+QUICK = {"network": False, "time_budget": 20.0}  # sparse regression alone finds these systems
+
+
+def decay() -> str:
+    """A file of x' = -x, y' = x - 2 y, with a column of text."""
+    t = np.linspace(0.0, 4.0, 60)
+    x = ODESystem.from_text("x' = -x; y' = x - 2*y").simulate([3.0, 0.0], t)
+    return str(pd.DataFrame({"Time (h)": t, "x": x[:, 0], "y": x[:, 1]}).to_csv(index=False))
+
+
+@pytest.fixture(scope="module")
+def app() -> App:
+    return App("secret", processes=1, upload_limit=100_000)
+
+
+@pytest.fixture(scope="module")
+def client(app: App) -> Iterator[TestClient]:
+    with TestClient(app.asgi, base_url=f"{HERE}/secret/") as client:
+        yield client
+    assert not app.folder.exists()
+
+
+def upload(client: TestClient, text: str | bytes, name: str = "data.csv") -> Any:
+    return client.post("api/tables", params={"name": name}, content=text)
+
+
+def events(client: TestClient, fit: str) -> list[dict[str, Any]]:
+    with client.stream("GET", f"api/fits/{fit}/events") as stream:
+        return [json.loads(line.removeprefix("data: ")) for line in stream.iter_lines() if line]
+
+
+@pytest.fixture(scope="module")
+def fitted(client: TestClient) -> str:
+    """The id of a fit that went through a worker process."""
+    table = upload(client, decay()).json()["id"]
+    job = client.post("api/fits", json={"table": table, "options": QUICK}).json()
+    seen = events(client, job["id"])
+    assert seen[-1]["state"] == "done", seen[-1]
+    assert "searching" in {one["stage"] for one in seen}
+    return job["id"]
+
+
+# ---------------------------------------------------------------------------------------- the page
+
+
+def test_the_page_and_its_files(client: TestClient) -> None:
+    page = client.get("")
+    assert page.status_code == 200
+    assert "default-src 'none'" in page.headers["content-security-policy"]
+    assert "unsafe" not in page.headers["content-security-policy"]
+    assert client.get("static/js/main.js").headers["content-type"].startswith("text/javascript")
+
+
+def test_about_names_the_parameters_that_the_estimator_has(client: TestClient) -> None:
+    about = client.get("api/about").json()
+    assert about["parameters"]["time_budget"] == ODEFormer().time_budget
+    assert set(about["parameters"]) <= set(ODEFormer().get_params())
+    assert "hare_lynx" in about["samples"]
+    assert "sin" in about["operators"]
+
+
+@pytest.mark.parametrize(
+    ("path", "headers"),
+    [
+        ("/", {}),
+        ("/other/", {}),
+        ("/secret/api/about", {"host": "evil.example:8000"}),
+        ("/secret/api/about", {"origin": "http://evil.example"}),
+        ("/secret/api/about", {"origin": "null"}),
+    ],
+)
+def test_only_the_page_itself_is_answered(client: TestClient, path: str, headers: dict[str, str]) -> None:
+    answer = client.get(HERE + path, headers=headers)
+    assert answer.status_code == 403
+    assert "content-security-policy" in answer.headers
+
+
+def test_nothing_outside_of_the_static_files_is_served(client: TestClient) -> None:
+    assert client.get("static/%2e%2e/server.py").status_code == 404
+    assert client.get("static/../server.py").status_code == 404
+
+
+# ---------------------------------------------------------------------------------------- tables
+
+
+def test_a_table_is_understood(client: TestClient) -> None:
+    found = upload(client, decay()).json()
+    assert found["roles"] == {"Time (h)": "time", "x": "observed", "y": "observed"}
+    assert found["data"]["clock"] == "Time (h)"
+    assert found["rows"] == 60
+    assert found["data"]["trajectories"][0]["states"][0][0] == 3.0
+
+
+def test_samples(client: TestClient) -> None:
+    assert client.post("api/samples/hare_lynx").json()["data"]["variables"] == ["hare", "lynx"]
+    assert client.post("api/samples/nothing").status_code == 404
+
+
+def test_roles_can_be_changed(client: TestClient) -> None:
+    table = upload(
+        client, "when,a,b,c\n" + "\n".join(f"{k},{k * k},{k % 3},{2 * k}" for k in range(8))
+    ).json()
+    roles = {"when": "time", "a": "observed", "b": "input", "c": "ignore"}
+    found = client.post(f"api/tables/{table['id']}/roles", json={"roles": roles}).json()
+    assert found["data"]["variables"] == ["a"]
+    assert found["data"]["inputs"] == ["b"]
+    assert found["roles"] == roles
+
+
+@pytest.mark.parametrize(
+    ("roles", "sentence"),
+    [
+        ({"t": "time", "x": "time"}, "both 't' and 'x' are the time; choose one of them"),
+        ({"t": "time", "x": "ignore"}, "no column is observed; choose at least one"),
+        ({"t": "time", "x": "king"}, "there is no role 'king'"),
+    ],
+)
+def test_roles_that_make_no_sense(client: TestClient, roles: dict[str, str], sentence: str) -> None:
+    table = upload(client, "t,x\n0,1\n1,2\n2,4\n3,8\n4,16\n").json()
+    found = client.post(f"api/tables/{table['id']}/roles", json={"roles": roles}).json()
+    assert sentence in found["error"]
+
+
+def test_a_table_that_cannot_be_used_still_shows_its_columns(client: TestClient) -> None:
+    found = upload(client, "t,x,who\n0,1,a\n1,2,b\n2,4,c\n3,8,d\n4,9,e\n").json()
+    assert "the column 'who' has text" in found["error"]
+    assert found["roles"] == {"t": "time", "x": "observed", "who": "ignore"}
+    mended = client.post(f"api/tables/{found['id']}/roles", json={"roles": found["roles"]}).json()
+    assert "error" not in mended
+
+
+@pytest.mark.parametrize(
+    ("content", "name", "sentence"),
+    [
+        ("", "a.csv", "a.csv: the file is empty; give a header and one row per point"),
+        ("1\n2\n", "a.csv", "a.csv: the file has a single column"),
+        (b"\x00\x01\x02", "a.csv", "a.csv: this is not a text file; save the table as CSV"),
+        ("x", "a.xlsx", "a.xlsx: spreadsheets cannot be read; save the sheet as CSV"),
+        ("x", "a.exe", "a.exe: files ending in .exe cannot be read"),
+        (b"PAR1 broken", "a.parquet", "a.parquet: this is not Parquet, or it is damaged"),
+        ("t,x\n1,2\n3\n", "../../etc/passwd", "../../etc/passwd: line 3 has 1 entries"),
+    ],
+)
+def test_bad_uploads_get_our_sentences(client: TestClient, content: Any, name: str, sentence: str) -> None:
+    answer = upload(client, content, name)
+    assert answer.status_code == 400
+    assert answer.json()["error"].startswith(sentence)
+
+
+def test_uploads_have_a_limit(client: TestClient, app: App) -> None:
+    before = sorted(app.folder.iterdir())
+    answer = upload(client, b"1,2\n" * 50_000)
+    assert answer.status_code == 413
+    assert "more than" in answer.json()["error"]
+    assert upload(client, (b"1,2\n" for _ in range(50_000))).status_code == 413  # its length is not declared
+    assert sorted(app.folder.iterdir()) == before
+
+
+def test_names_are_only_text(client: TestClient) -> None:
+    found = upload(client, "t,<script>\n0,1\n1,2\n2,4\n3,8\n4,16\n", "<img>.csv").json()
+    assert found["columns"] == ["t", "<script>"]
+
+
+# ---------------------------------------------------------------------------------------- fits
+
+
+def test_a_result_has_candidates_curves_and_notes(client: TestClient, fitted: str) -> None:
+    result = client.get(f"api/models/{fitted}").json()
+    assert "x' = -x" in result["candidates"][0]["text"]
+    one = client.get(f"api/models/{fitted}/candidates/0").json()
+    assert one["exports"]["LaTeX"] == one["latex"]
+    assert set(one["exports"]) >= {"Text", "LaTeX", "Python"}
+    assert len(one["curves"][0]["times"]) == 400
+    assert max(abs(left) for left in one["residuals"][0]["states"][0]) < 1e-3
+    assert client.get(f"api/models/{fitted}/candidates/1000").status_code == 400
+
+
+def test_sliders(client: TestClient, fitted: str) -> None:
+    one = client.get(f"api/models/{fitted}/candidates/0").json()
+    wish = {"row": 0, "constants": [2.0 * each["value"] for each in one["constants"]], "until": 2.0}
+    found = client.post(f"api/models/{fitted}/simulate", json=wish).json()
+    assert found["latex"] != one["latex"]
+    curve = found["curves"][0]
+    assert curve["times"][-1] == pytest.approx(8.0)
+    assert curve["states"][0][-1] == pytest.approx(3.0 * np.exp(-16.0), rel=1e-3)
+    for bad in ({"constants": [1.0]}, {"until": -1}, {"starts": "x"}, {"row": 99}, {"until": None}):
+        assert client.post(f"api/models/{fitted}/simulate", json=bad).status_code == 400
+
+
+def test_downloads(client: TestClient, fitted: str, tmp_path: Path) -> None:
+    def file(name: str) -> Any:
+        answer = client.get(f"api/models/{fitted}/0/{name}")
+        assert answer.headers["content-disposition"] == f"attachment; filename={name}"
+        return answer
+
+    (tmp_path / "model.json").write_bytes(file("model.json").content)
+    assert str(ODEFormer.load(tmp_path / "model.json").system_).startswith("x' = -x")
+    assert file("curves.csv").text.splitlines()[0] == "trajectory,Time,x,y"
+    assert file("figure.png").content.startswith(b"\x89PNG")
+    report = file("report.html").text
+    assert "<svg" in report
+    assert "src=" not in report
+    assert client.get(f"api/models/{fitted}/0/other.txt").status_code == 404
+
+
+def test_a_saved_model_opens_again(client: TestClient, fitted: str) -> None:
+    saved = client.get(f"api/models/{fitted}/0/model.json").content
+    again = client.post("api/models", content=saved).json()["id"]
+    assert client.get(f"api/models/{again}").json() == client.get(f"api/models/{fitted}").json()
+    bad = client.post("api/models", params={"name": "m.json"}, content=b"{}")
+    assert bad.status_code == 400
+    assert bad.json()["error"].startswith("cannot read m.json: this is not a saved model")
+
+
+def test_what_the_estimator_refuses_is_said(client: TestClient) -> None:
+    table = upload(client, decay()).json()["id"]
+    job = client.post("api/fits", json={"table": table, "options": {**QUICK, "operators": "cosh"}}).json()
+    last = events(client, job["id"])[-1]
+    assert last["state"] == "failed"
+    assert last["message"].startswith("there is no operator 'cosh'; choose from")
+    answer = client.post("api/fits", json={"table": table, "options": {"weights": "/etc/passwd"}})
+    assert answer.status_code == 400
+    assert client.post("api/fits", json={"table": "gone"}).status_code == 404
+    assert client.post("api/fits", content=b"[]").status_code == 400
+
+
+def test_one_runs_the_other_waits_and_both_can_be_stopped(client: TestClient, app: App) -> None:
+    table = client.post("api/samples/hare_lynx").json()["id"]
+    wish = {"table": table, "options": {"network": False, "time_budget": 120.0}}
+    first, second = (client.post("api/fits", json=wish).json()["id"] for _ in range(2))
+    wait_until(lambda: client.get(f"api/fits/{first}").json()["stage"] == "searching")
+    status = client.get(f"api/fits/{second}").json()
+    assert (status["state"], status["running"], status["waiting"]) == ("waiting", 1, 1)
+    stopped = client.post(f"api/fits/{second}/stop").json()
+    assert (stopped["state"], stopped["message"]) == ("stopped", STOPPED)
+    time.sleep(1.0)  # until it has something
+    client.post(f"api/fits/{first}/stop")
+    last = events(client, first)[-1]
+    assert last["state"] in ("done", "stopped")
+    assert last["seconds"] < 60.0
+
+
+def test_a_killed_worker_says_so_and_the_next_fit_works(client: TestClient, app: App) -> None:
+    table = client.post("api/samples/hare_lynx").json()["id"]
+    job = client.post("api/fits", json={"table": table, "options": {**QUICK, "time_budget": 120.0}}).json()
+    wait_until(lambda: client.get(f"api/fits/{job['id']}").json()["state"] == "running")
+    (worker,) = app.fits._all
+    worker.process.kill()
+    last = events(client, job["id"])[-1]
+    assert last["state"] == "failed"
+    assert "ended without a word" in last["message"]
+    table = upload(client, decay()).json()["id"]
+    job = client.post("api/fits", json={"table": table, "options": QUICK}).json()
+    assert events(client, job["id"])[-1]["state"] == "done"
+
+
+def test_results_expire() -> None:
+    app = App("secret", kept=0.0)
+    with TestClient(app.asgi, base_url=f"{HERE}/secret/") as client:
+        table = upload(client, decay()).json()["id"]
+        time.sleep(0.01)
+        answer = client.post(f"api/tables/{table}/roles", json={})
+        assert answer.status_code == 404
+        assert "upload it again" in answer.json()["error"]
+        assert list(app.folder.iterdir()) == []
+
+
+def wait_until(true: Any, seconds: float = 60.0) -> None:
+    end = time.monotonic() + seconds
+    while not true():
+        assert time.monotonic() < end
+        time.sleep(0.05)
