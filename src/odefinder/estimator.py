@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from functools import cached_property
-from numbers import Integral, Real
+from numbers import Integral
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +16,8 @@ from numpy.typing import ArrayLike
 
 from odefinder.data.arrays import from_arrays
 from odefinder.data.dataset import Dataset, Floats
+from odefinder.edge.parameters import checked_all
+from odefinder.edge.rules import cores, shown
 from odefinder.errors import ExpressionError, SettingsError
 from odefinder.expressions.operators import allowed_operators
 from odefinder.expressions.program import Program
@@ -33,7 +35,6 @@ from odefinder.system import ODESystem
 if TYPE_CHECKING:
     import pandas as pd
 
-RUNTIMES = ("onnx", "torch")
 Guess = str | ODESystem | dict[str, str]
 
 
@@ -145,6 +146,9 @@ class ODEFormer(Parameters):
         """
         import joblib
 
+        given = checked_all({"n_jobs": n_jobs, "backend": backend})
+        if given["n_jobs"] == 0 or not isinstance(datasets, Iterable) or isinstance(datasets, (str, bytes)):
+            raise SettingsError("give fit_many a list of datasets, and n_jobs other than 0")
         try:
             parallel = joblib.Parallel(n_jobs=n_jobs, backend=backend)
         except (ValueError, ImportError) as problem:
@@ -153,29 +157,19 @@ class ODEFormer(Parameters):
 
     def _settings(self, dataset: Dataset) -> FindSettings:
         """The parameters, checked."""
-        budget, samples = self.time_budget, self.samples
-        if not isinstance(budget, Real) or not float(budget) > 0.0:
-            raise SettingsError(f"time_budget is a number of seconds above 0, not {budget!r}")
-        if not isinstance(samples, Integral) or samples < 1:
-            raise SettingsError(f"samples is a whole number, 1 or more, not {samples!r}")
-        if not isinstance(self.temperature, Real) or not 0.0 < float(self.temperature) < np.inf:
-            raise SettingsError(f"temperature is a number above 0, not {self.temperature!r}")
-        if self.runtime not in RUNTIMES:
-            raise SettingsError(f"runtime is one of {', '.join(RUNTIMES)}, not {self.runtime!r}")
-        if not isinstance(self.threads, Integral) or self.threads < 1:
-            raise SettingsError(f"threads is a whole number, 1 or more, not {self.threads!r}")
+        given = checked_all(self.get_params(deep=False))
         operators = allowed_operators(self.operators)
-        decoding = Decoding(int(samples), float(self.temperature), _seed(self.random_state))
+        decoding = Decoding(given["samples"], given["temperature"], _seed(self.random_state))
         return FindSettings(
-            time_budget=float(budget),
+            time_budget=given["time_budget"],
             decoding=decoding,
             operators=operators,
             guesses=_guesses(self.guess, dataset.variables, operators),
-            network=bool(self.network),
-            sparse=bool(self.sparse),
-            weights=None if self.weights is None else Path(self.weights),
-            runtime=self.runtime,
-            threads=int(self.threads),
+            network=given["network"],
+            sparse=given["sparse"],
+            weights=given["weights"],
+            runtime=given["runtime"],
+            threads=min(given["threads"], cores()),  # more would wait for each other
         )
 
     def _keep(self, dataset: Dataset, outcome: Outcome) -> ODEFormer:
@@ -216,7 +210,7 @@ class ODEFormer(Parameters):
         explanations = self._fitted()
         if not isinstance(row, Integral) or not 0 <= row < len(explanations):
             raise SettingsError(
-                f"there is no row {row!r} in equations_; choose one from 0 to {len(explanations) - 1}"
+                f"there is no row {shown(row)} in equations_; choose one from 0 to {len(explanations) - 1}"
             )
         self.chosen_ = int(row)
         self.system_, self.starts_ = explanations[row].system, explanations[row].starts
@@ -356,7 +350,7 @@ def _seed(random_state: Any) -> int:
     if isinstance(random_state, np.random.RandomState):
         return int(random_state.randint(2**31 - 1))
     if not isinstance(random_state, Integral) or random_state < 0:
-        raise SettingsError(f"random_state is a whole number, 0 or more, or None, not {random_state!r}")
+        raise SettingsError(f"random_state is a whole number, 0 or more, or None, not {shown(random_state)}")
     return int(random_state)
 
 

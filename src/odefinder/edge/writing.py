@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import shutil
 import stat
@@ -13,9 +14,9 @@ from pathlib import Path
 from odefinder.errors import DataError, OdefinderError
 
 _ADVICE = {
-    28: "make room on the disk",
-    27: "the system limits the size of files (ulimit -f)",
-}  # ENOSPC, EFBIG
+    errno.ENOSPC: "make room on the disk, or choose another place",
+    errno.EFBIG: "the system limits the size of files (ulimit -f)",
+}
 
 
 @contextmanager
@@ -72,4 +73,4 @@ def _message(path: Path, error: Exception) -> str:
     name = str(path).replace("\0", "?")
     name = name if len(name) <= 200 else f"{name[:200]}..."
     advice = _ADVICE.get(getattr(error, "errno", None) or 0, "")
-    return f"cannot write {name}: {reason}" + (f"; {advice}, or choose another place" if advice else "")
+    return f"cannot write {name}: {reason}" + (f"; {advice}" if advice else "")
