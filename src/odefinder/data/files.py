@@ -43,7 +43,7 @@ def read(
     that tells trajectories apart, `variables` are the columns to use; those not given are found by name.
     `inputs`, `conditions` and `errors` are columns by name, or anything that `from_arrays` takes.
     """
-    path = checked("path", path)
+    path = Path(checked("path", path))
     if path != STDIN:
         check_file(path)
     try:

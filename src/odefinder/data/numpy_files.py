@@ -25,9 +25,7 @@ def numpy_table(path: Path) -> pd.DataFrame | tuple[Any, Any]:
         arrays = _arrays(path)
     except (DataError, OSError):
         raise
-    except (
-        Exception
-    ) as error:  # what damaged files raise goes from TokenError to zlib.error
+    except Exception as error:  # what damaged files raise goes from TokenError to zlib.error
         kind = type(error).__name__
         raise DataError(
             f"this is not a file of plain NumPy arrays, or it is damaged ({kind}: {error})"
@@ -94,9 +92,7 @@ def _check_header(file: IO[bytes], size: int) -> None:
 
 
 def _too_large(size: int) -> DataError:
-    return DataError(
-        f"its arrays take {size:,} bytes, and the limit is {MOST_BYTES:,}; give fewer points"
-    )
+    return DataError(f"its arrays take {size:,} bytes, and the limit is {MOST_BYTES:,}; give fewer points")
 
 
 def _counts(sizes: dict[str, Any]) -> str:

@@ -81,7 +81,9 @@ class Whole:
     high: int
 
     def read(self, value: Any) -> int:
-        if not isinstance(value, Integral) or isinstance(value, bool) or not self.low <= value <= self.high:
+        if not isinstance(value, Integral) or isinstance(value, bool):
+            raise Refused(value, self.sentence)
+        if not self.low <= int(value) <= self.high:
             raise Refused(value, self.sentence)
         return int(value)
 
@@ -169,6 +171,36 @@ class ListOf:
 
 
 @dataclass(frozen=True)
+class MapOf:
+    """A JSON object with any names, and the same rule for every value."""
+
+    rule: Any
+    most: int = 10_000
+    sentence: str = 'an object of numbers, such as {"k": 0.5}'
+
+    def read(self, value: Any) -> dict[str, Any]:
+        if not isinstance(value, dict) or len(value) > self.most:
+            raise Refused(value, self.sentence)
+        return {name: _inside(self.rule, one, name) for name, one in value.items()}
+
+
+@dataclass(frozen=True)
+class Either:
+    """What one of several rules allows."""
+
+    sentence: str
+    rules: tuple[Any, ...]
+
+    def read(self, value: Any) -> Any:
+        for rule in self.rules:
+            try:
+                return rule.read(value)
+            except Refused:
+                continue
+        raise Refused(value, self.sentence)
+
+
+@dataclass(frozen=True)
 class Array:
     """Nested lists of numbers, all rows of the same length; null stands for a missing number."""
 
@@ -229,7 +261,9 @@ class Anything:
             nested = [one for one in level if isinstance(one, (list, dict))]
             if not nested:
                 return value
-            level = [one for inner in nested for one in (inner.values() if isinstance(inner, dict) else inner)]
+            level = [
+                one for inner in nested for one in (inner.values() if isinstance(inner, dict) else inner)
+            ]
             level += [name for inner in nested if isinstance(inner, dict) for name in inner]
         raise Refused(value, f"{self.sentence} of at most {MOST_DEPTH} levels")
 

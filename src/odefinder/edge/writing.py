@@ -23,8 +23,8 @@ _ADVICE = {
 def replacing(path: Path) -> Iterator[Path]:
     """A path to write to; when the block ends well, what is there takes the place of `path`.
 
-    The ending of the name is the same.  A device or a pipe is written to directly.  Where writing fails, a
-    DataError says why, and `path` is as it was.
+    A device or a pipe is written to directly.  Where writing fails, a DataError says why, and `path` is as it
+    was.
     """
     try:
         place = Path(os.path.realpath(path))  # of a link, the file behind it
@@ -34,7 +34,7 @@ def replacing(path: Path) -> Iterator[Path]:
                 raise DataError(f"cannot write {path}: it is a folder; give the path of a file")
             yield path
             return
-        beside = place.with_name(f".odefinder-{os.getpid()}-{os.urandom(4).hex()}{place.suffix[:20]}")
+        beside = place.with_name(f".odefinder-{os.getpid()}-{os.urandom(4).hex()}.tmp")
         try:
             yield beside
             _to_disk(beside)
@@ -49,6 +49,16 @@ def replacing(path: Path) -> Iterator[Path]:
         raise
     except (OSError, ValueError) as error:
         raise DataError(_message(path, error)) from None
+
+
+def check_place(path: Path) -> None:
+    """Raise now if a file could not be written there later."""
+    if not os.path.isdir(path.parent):  # which also holds for names that are too long
+        raise DataError(f"there is no folder {_short(path.parent)}; create it first")
+    if os.path.isdir(path):
+        raise DataError(f"{path} is a folder; give the path of a file")
+    if not os.access(path if os.path.exists(path) else path.parent, os.W_OK):
+        raise DataError(f"cannot write {_short(path)}: permission denied; choose another place")
 
 
 def write_bytes(path: Path, content: bytes) -> None:
@@ -70,7 +80,11 @@ def _to_disk(path: Path) -> None:
 
 def _message(path: Path, error: Exception) -> str:
     reason = str(getattr(error, "strerror", None) or error)
-    name = str(path).replace("\0", "?")
-    name = name if len(name) <= 200 else f"{name[:200]}..."
+    name = _short(path)
     advice = _ADVICE.get(getattr(error, "errno", None) or 0, "")
     return f"cannot write {name}: {reason}" + (f"; {advice}" if advice else "")
+
+
+def _short(path: Path) -> str:
+    name = str(path).replace("\0", "?")
+    return name if len(name) <= 200 else f"{name[:200]}..."

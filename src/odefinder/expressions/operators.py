@@ -33,7 +33,7 @@ def allowed_operators(names: Iterable[str] | None) -> frozenset[str] | None:
             allowed.update(ALIASES[name])
         else:
             raise SettingsError(
-                f"there is no operator {shown(name)}; choose from {', '.join(OPCODE_BY_NAME)}, or write / for inv "
-                "and ^ for all powers"
+                f"there is no operator {shown(name)}; choose from {', '.join(OPCODE_BY_NAME)}, or write "
+                "/ for inv and ^ for all powers"
             )
     return frozenset(allowed)

@@ -55,7 +55,7 @@ def save(figure: Any, path: str | Path, dpi: int = 160) -> None:
 
 def check_path(path: str | Path) -> Path:
     """The path, if a figure can be written there."""
-    path = checked("path", path)
+    path = Path(checked("path", path))
     if path.suffix.lower() not in ENDINGS:
         raise SettingsError(
             f"figures cannot be written to {str(path)!r}; end the name in {', '.join(ENDINGS)}"
