@@ -2,6 +2,7 @@
 # make test   lints, checks types and runs the tests; prints the coverage
 # make docs   builds the documentation in site/, running the tutorials
 # make wheel  builds wheel and sdist in dist/, installs the wheel into a new environment and fits there
+# make fuzz   feeds every door with some 10,000 hostile inputs, for minutes; a short part is in make test
 # make perf   runs the tests that assert wall-clock times, which need a quiet machine
 #
 # Each makes the environment it needs in $(VENV), and installs again only when the requirements change.
@@ -18,7 +19,7 @@ EXE :=
 endif
 PIP := $(BIN)/python -m pip --quiet --quiet --disable-pip-version-check
 
-.PHONY: demo test lint types docs docs-serve wheel perf clean
+.PHONY: demo test lint types docs docs-serve wheel perf fuzz clean
 .DEFAULT_GOAL := demo
 
 demo: $(VENV)/.demo
@@ -36,6 +37,9 @@ types: $(VENV)/.test
 
 perf: $(VENV)/.test
 	$(BIN)/python -m pytest -m perf
+
+fuzz: $(VENV)/.test
+	ODEFINDER_FUZZ=1000 ODEFINDER_HOSTILE=1000 $(BIN)/python -m pytest tests/test_fuzz.py tests/test_hostile_input.py
 
 docs: $(VENV)/.docs
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict

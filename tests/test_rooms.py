@@ -15,6 +15,7 @@ PACKAGE = Path(odefinder.__file__).parent
 ROOMS = (
     "errors",
     "limits",
+    "edge",
     "compiling",
     "expressions",
     "numerics",

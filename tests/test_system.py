@@ -195,7 +195,7 @@ def test_wrong_simulations(x0: list[float], t: list[float], message: str) -> Non
 
 @pytest.mark.parametrize("setting", [{"rtol": 0.0}, {"atol": -1.0}, {"max_steps": 0}, {"rtol": math.nan}])
 def test_wrong_settings(setting: dict[str, float]) -> None:
-    with pytest.raises(SettingsError, match="must be positive"):
+    with pytest.raises(SettingsError, match=r"(rtol|atol|max_steps) is a (whole )?number"):
         DECAY.simulate([1.0], [0.0, 1.0], **setting)  # type: ignore[arg-type]
 
 
@@ -299,7 +299,7 @@ def test_damaged_files(tmp_path: Path, content: bytes) -> None:
     path.write_bytes(content)
     with pytest.raises(DataError, match=r"cannot read .*broken\.json"):
         ODESystem.load(path)
-    with pytest.raises(FileNotFoundError):
+    with pytest.raises(DataError, match="there is no file"):
         ODESystem.load(tmp_path / "missing.json")
 
 

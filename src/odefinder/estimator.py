@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from functools import cached_property
-from numbers import Integral, Real
+from numbers import Integral
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +16,8 @@ from numpy.typing import ArrayLike
 
 from odefinder.data.arrays import from_arrays
 from odefinder.data.dataset import Dataset, Floats
+from odefinder.edge.parameters import checked_all
+from odefinder.edge.rules import cores, shown
 from odefinder.errors import SettingsError
 from odefinder.expressions.canonical import canonical
 from odefinder.expressions.operators import allowed_operators
@@ -35,7 +37,6 @@ from odefinder.system import ODESystem
 if TYPE_CHECKING:
     import pandas as pd
 
-RUNTIMES = ("onnx", "torch")
 Guess = str | ODESystem | dict[str, str]
 
 
@@ -174,6 +175,9 @@ class ODEFormer(Parameters):
         """
         import joblib
 
+        given = checked_all({"n_jobs": n_jobs, "backend": backend})
+        if given["n_jobs"] == 0 or not isinstance(datasets, Iterable) or isinstance(datasets, (str, bytes)):
+            raise SettingsError("give fit_many a list of datasets, and n_jobs other than 0")
         try:
             parallel = joblib.Parallel(n_jobs=n_jobs, backend=backend)
         except (ValueError, ImportError) as problem:
@@ -182,31 +186,20 @@ class ODEFormer(Parameters):
 
     def _settings(self, dataset: Dataset) -> FindSettings:
         """The parameters, checked."""
-        budget, samples = self.time_budget, self.samples
-        if budget is None:
-            budget = default_budget(dataset.dimension)
-        if not isinstance(budget, Real) or not float(budget) > 0.0:
-            raise SettingsError(f"time_budget is a number of seconds above 0, not {budget!r}")
-        if not isinstance(samples, Integral) or samples < 1:
-            raise SettingsError(f"samples is a whole number, 1 or more, not {samples!r}")
-        if not isinstance(self.temperature, Real) or not 0.0 < float(self.temperature) < np.inf:
-            raise SettingsError(f"temperature is a number above 0, not {self.temperature!r}")
-        if self.runtime not in RUNTIMES:
-            raise SettingsError(f"runtime is one of {', '.join(RUNTIMES)}, not {self.runtime!r}")
-        if not isinstance(self.threads, Integral) or self.threads < 1:
-            raise SettingsError(f"threads is a whole number, 1 or more, not {self.threads!r}")
+        given = checked_all(self.get_params(deep=False))
+        budget = given["time_budget"]
         operators = allowed_operators(self.operators)
-        decoding = Decoding(int(samples), float(self.temperature), seed_of(self.random_state))
+        decoding = Decoding(given["samples"], given["temperature"], seed_of(self.random_state))
         return FindSettings(
-            time_budget=float(budget),
+            time_budget=default_budget(dataset.dimension) if budget is None else budget,
             decoding=decoding,
             operators=operators,
             guesses=guessed_programs(self.guess, dataset.variables, dataset.known, operators),
-            network=bool(self.network),
-            sparse=bool(self.sparse),
-            weights=None if self.weights is None else Path(self.weights),
-            runtime=self.runtime,
-            threads=int(self.threads),
+            network=given["network"],
+            sparse=given["sparse"],
+            weights=given["weights"],
+            runtime=given["runtime"],
+            threads=min(given["threads"], cores()),  # more would wait for each other
         )
 
     def _keep(self, dataset: Dataset, outcome: Outcome) -> ODEFormer:
@@ -247,7 +240,7 @@ class ODEFormer(Parameters):
         explanations = self._fitted()
         if not isinstance(row, Integral) or not 0 <= row < len(explanations):
             raise SettingsError(
-                f"there is no row {row!r} in equations_; choose one from 0 to {len(explanations) - 1}"
+                f"there is no row {shown(row)} in equations_; choose one from 0 to {len(explanations) - 1}"
             )
         self.chosen_ = int(row)
         self.system_, self.starts_ = explanations[row].system, explanations[row].starts

@@ -14,8 +14,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from odefinder.data.roles import TIME_NAME
+from odefinder.edge.documents import MOST_BYTES, parsed
+from odefinder.edge.parameters import checked
+from odefinder.edge.reading import read_bytes
+from odefinder.edge.writing import write_text
 from odefinder.errors import DataError, ExpressionError, SettingsError
-from odefinder.expressions.lines import read_equations, sorted_equations
+from odefinder.expressions.lines import listed, read_equations, sorted_equations
 from odefinder.expressions.parse import check_names, parse
 from odefinder.expressions.printing import latex_name, to_latex, to_python, to_text
 from odefinder.expressions.program import VAR, Program, check_system, concatenate
@@ -93,12 +97,14 @@ class ODESystem:
         """A system from SymPy right-hand sides; variables (or a mapping's keys) are symbols or names."""
         from odefinder.expressions.sympy_io import from_sympy
 
-        pairs: list[tuple[str | None, Any]] = [(None, expression) for expression in expressions]
+        pairs: list[tuple[str | None, Any]]
         if isinstance(expressions, Mapping):
             pairs = [(str(name), expression) for name, expression in expressions.items()]
-        given = None if variables is None else [str(variable) for variable in variables]
+        else:
+            pairs = [(None, expression) for expression in listed(expressions, "SymPy expressions")]
+        given = None if variables is None else [str(one) for one in listed(variables, "variables")]
         names, right_sides = sorted_equations(pairs, given)
-        known = check_inputs(check_names([str(one) for one in inputs], "input"), names)
+        known = check_inputs(check_names([str(one) for one in listed(inputs, "inputs")], "input"), names)
         programs = [from_sympy(expression, [*names, *known]) for expression in right_sides]
         return cls(concatenate(programs), names, known)
 
@@ -110,18 +116,16 @@ class ODESystem:
     @classmethod
     def from_json(cls, text: str) -> ODESystem:
         """The system that `to_json` described."""
-        try:
-            data = json.loads(text)
-        except (ValueError, RecursionError) as error:
-            raise DataError(f"this is not JSON, or it is damaged: {error}") from None
-        return cls.from_dict(data)
+        return cls.from_dict(parsed(text))
 
     @classmethod
     def load(cls, path: str | Path) -> ODESystem:
         """The system in a file that `save` wrote."""
+        file = checked("path", path)
+        content = read_bytes(file, MOST_BYTES)
         try:
-            return cls.from_json(Path(path).read_bytes().decode("utf-8"))
-        except (DataError, ExpressionError, UnicodeDecodeError) as error:
+            return cls.from_dict(parsed(content))
+        except (DataError, ExpressionError) as error:
             raise DataError(f"cannot read {path}: {error}") from None
 
     # ------------------------------------------------------------------------------------ values
@@ -206,9 +210,8 @@ class ODESystem:
         from odefinder.simulation.trajectory import Task, rows_reached, trajectory
 
         start, times = self._initial_values(x0, "x0"), _increasing_times(t)
-        for name, value in (("rtol", rtol), ("atol", atol), ("max_steps", max_steps)):
-            if value is not None and not 0 < value < np.inf:
-                raise SettingsError(f"{name} must be positive and finite, not {value!r}")
+        rtol, atol = checked("rtol", rtol), checked("atol", atol)
+        max_steps = checked("max_steps", max_steps)
         signals = self._driving(times, inputs, conditions, doses)
         task = Task(self.program, start, times, signals, rtol, max_steps)
         found = trajectory(task, atol)
@@ -262,6 +265,7 @@ class ODESystem:
 
     def to_text(self, digits: int | None = None) -> str:
         """One line per equation, `x' = ...`; without `digits`, the numbers are exact."""
+        digits = checked("digits", digits)
         width = max(map(len, self.variables)) + 1
         return "\n".join(
             f"{name + chr(39):<{width}} = {to_text(component, self.names, digits)}"
@@ -270,6 +274,7 @@ class ODESystem:
 
     def latex(self, digits: int | None = 4) -> str:
         """An `aligned` block for mathematics mode."""
+        digits = checked("digits", digits)
         lines = (
             rf"\dot{{{latex_name(name)}}} &= {to_latex(component, self.names, digits)}"
             for name, component in zip(self.variables, self.program.components(), strict=True)
@@ -290,6 +295,7 @@ class ODESystem:
 
         With inputs it is `f(t, x, u)`; solve_ivp takes `lambda t, x: f(t, x, u(t))`.
         """
+        name = checked("function", name)
         if not name.isidentifier() or keyword.iskeyword(name) or name == "np":
             raise SettingsError(f"{name!r} cannot name a Python function; use letters and digits")
         signals = [one for one in self.inputs if one != TIME_NAME]
@@ -346,7 +352,7 @@ class ODESystem:
 
     def save(self, path: str | Path) -> None:
         """Write `to_json` to a file."""
-        Path(path).write_text(self.to_json() + "\n", encoding="utf-8")
+        write_text(checked("path", path), self.to_json() + "\n")
 
 
 # ---------------------------------------------------------------------------------------- checking
@@ -368,7 +374,7 @@ def _numbers(values: ArrayLike, what: str) -> NDArray[np.float64]:
         if np.iscomplexobj(array):
             raise TypeError
         return array.astype(np.float64)
-    except (TypeError, ValueError):
+    except Exception:  # an object that poses as an array or a number may raise anything
         raise DataError(f"{what} must be an array of real numbers, with rows of equal length") from None
 
 

@@ -1,6 +1,7 @@
 """Files -> a Dataset."""
 
 import json
+import zipfile
 from pathlib import Path
 
 import numpy as np
@@ -186,3 +187,55 @@ def test_samples() -> None:
     assert all(sample(name).notes == () for name in SAMPLES)
     with pytest.raises(DataError, match="there are hare_lynx"):
         sample("wolves")
+
+
+def test_a_header_one_name_short(tmp_path: Path) -> None:
+    path = tmp_path / "f.csv"
+    path.write_text("a,b\n" + "".join(f"{k / 2},{k * k},{-k}\n" for k in range(6)))
+    with pytest.raises(DataError, match="2 names for 3 columns"):
+        read(path)
+    path.write_text("t,b\n" + "".join(f"{k},{k / 2},{-k * k}\n" for k in range(6)))  # as R writes it
+    assert read(path).variables == ("b",)
+
+
+def test_long_lines_and_cells(tmp_path: Path) -> None:
+    path = tmp_path / "f.csv"
+    path.write_text("t,a\n0," + "1" * 200 + "0" * 200_000 + "\n1,2\n2,3\n3,4\n")
+    with pytest.raises(DataError):  # the number is infinite, which is what is said
+        read(path)
+    path.write_text("t,a\n0,0." + "1" * 200_000 + "\n1,2\n2,3\n3,4\n4,5\n")
+    assert read(path).states[0][0, 0] == pytest.approx(1 / 9)
+    path.write_text("1," * 5_000 + "1\n")
+    with pytest.raises(DataError, match="more than 2000 columns"):
+        read(path)
+
+
+def test_many_rows_are_read_in_blocks(tmp_path: Path) -> None:
+    path = tmp_path / "f.csv"
+    path.write_text("# note\nt,a\n" + "".join(f"{k},{k % 7}\n" for k in range(25_000)) + "25000,NA\n")
+    data = read(path)
+    assert sum(map(len, data.times)) in (25_000, 25_001)
+    path.write_text("t,a\n" + "".join(f"{k},{k % 7}\n" for k in range(25_000)) + "25000,abc\n")
+    with pytest.raises(DataError, match="'abc' in row 25001"):
+        read(path)
+
+
+@pytest.mark.parametrize("shape", ["(1000000000000, 2)", "(-5, 2)", "(5.0, 2)", "(4, 2", "('a', 2)"])
+def test_headers_that_claim_what_is_not_there(tmp_path: Path, shape: str) -> None:
+    head = f"{{'descr': '<f8', 'fortran_order': False, 'shape': {shape}, }}".ljust(117) + "\n"
+    body = b"\x93NUMPY\x01\x00" + len(head).to_bytes(2, "little") + head.encode()
+    (tmp_path / "f.npy").write_bytes(body)
+    with zipfile.ZipFile(tmp_path / "f.npz", "w") as archive:
+        archive.writestr("x.npy", body)
+    for name in ("f.npy", "f.npz"):
+        with pytest.raises(DataError):
+            read(tmp_path / name)
+
+
+def test_a_bomb_is_not_unpacked(tmp_path: Path) -> None:
+    path = tmp_path / "f.npz"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive, archive.open("x.npy", "w") as member:
+        for _ in range(33):
+            member.write(bytes(1 << 24))
+    with pytest.raises(DataError, match="limit"):
+        read(path)

@@ -60,7 +60,7 @@ def test_missing_entries_survive_a_file(tmp_path: Path) -> None:
         ("{}", "this is not a saved model"),
         ("no json", "this is not JSON"),
         ('{"format": "odefinder model", "version": 99}', "up to version 2: update odefinder"),
-        ('{"format": "odefinder model", "version": 1}', "it is damaged"),
+        ('{"format": "odefinder model", "version": 1}', "is damaged"),
         ('{"format": "odefinder model"}', "it is damaged"),
     ],
 )

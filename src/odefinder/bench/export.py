@@ -9,7 +9,8 @@ from pathlib import Path
 import numpy as np
 
 from odefinder.bench.tasks import Task
-from odefinder.errors import SettingsError
+from odefinder.edge.writing import replacing
+from odefinder.errors import DataError, SettingsError
 
 
 def export_tasks(tasks: Iterable[Task], folder: Path) -> int:
@@ -26,10 +27,14 @@ def export_tasks(tasks: Iterable[Task], folder: Path) -> int:
             / f"sigma-{task.sigma:g}_rho-{task.rho:g}"
             / f"{_file_name(task.system)}_{task.initial}.csv"
         )
-        path.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+        except OSError as problem:
+            raise DataError(f"cannot make {path.parent}: {problem.strerror or problem}") from None
         t, x = task.observed()
         header = ",".join(["t", *task.variables])
-        np.savetxt(path, np.column_stack([t, x]), fmt="%.12g", delimiter=",", header=header, comments="")
+        with replacing(path) as place:
+            np.savetxt(place, np.column_stack([t, x]), fmt="%.12g", delimiter=",", header=header, comments="")
         count += 1
     return count
 

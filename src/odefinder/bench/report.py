@@ -22,6 +22,7 @@ from odefinder.bench.methods import METHODS
 from odefinder.bench.metrics import GOOD
 from odefinder.bench.protocol import COLUMNS, FAILURES, Result, Status
 from odefinder.bench.results import read_results, read_run
+from odefinder.edge.writing import replacing, write_text
 from odefinder.errors import DataError
 
 BETTER = 0.99
@@ -37,12 +38,13 @@ def write_report(folder: Path) -> list[Path]:
         raise DataError(f"{folder} has no results yet; run `odefinder bench` with this --out first")
     table = as_frame(results)
     paths = [folder / CSV, folder / PARQUET, folder / REPORT]
-    table.to_csv(paths[0], index=False)
+    write_text(paths[0], table.to_csv(index=False))
     try:
-        table.to_parquet(paths[1], index=False)
+        with replacing(paths[1]) as place:
+            table.to_parquet(place, index=False)
     except ImportError:  # without pyarrow, CSV has to be enough
         paths.remove(folder / PARQUET)
-    paths[-1].write_text(as_markdown(run, results), encoding="utf-8")
+    write_text(paths[-1], as_markdown(run, results))
     return paths
 
 

@@ -10,11 +10,15 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from pathlib import Path
 from typing import IO, Any
 
-from odefinder.bench.protocol import COLUMNS, Result
+from odefinder.bench.protocol import Result, Status
+from odefinder.edge.documents import MOST_BYTES, checked_document, parsed
+from odefinder.edge.reading import read_bytes
+from odefinder.edge.rules import Anything, Choice, Flag, ListOf, MapOf, Number, Object, OrNone, Text, Whole
+from odefinder.edge.writing import write_text
 from odefinder.errors import DataError, SettingsError
 
 FORMAT = 1
@@ -22,6 +26,34 @@ RUN, RESULTS = "run.json", "results.jsonl"
 # What all fits of a folder share.  Methods, cells and systems may be added by a later command.
 SHARED = ("format", "odefinder", "set", "systems_sha256", "noise", "seed", "time_limit", "memory_limit")
 BEFORE = {"noise": "multiplicative"}  # what folders of earlier versions do not say
+
+_NUMBER = Number("a finite number", -1.7e308, 1.7e308)
+_COUNT = Whole("a whole number, 0 or more", 0, 2**62)
+_KINDS = {
+    "str": Text(most=1_000_000),
+    "int": _COUNT,
+    "float": _NUMBER,
+    "float | None": OrNone(_NUMBER),
+    "bool": Flag(),
+    "int | None": OrNone(_COUNT),
+}
+RESULT_RULE = Object(
+    {one.name: _KINDS[str(one.type)] for one in fields(Result)}
+    | {"status": Choice([str(status) for status in Status])}
+)
+RUN_RULE = Object(
+    {
+        "set": Text(),
+        "seed": Whole("a whole number", -(2**62), 2**128),
+        "systems_sha256": Text(),
+        "time_limit": _NUMBER,
+        "memory_limit": _NUMBER,
+        "methods": MapOf(Anything(), sentence="an object of methods"),
+        "commands": ListOf(Text(), sentence="a list of commands"),
+    },
+    {"versions": MapOf(Text(), sentence="an object of versions"), "processors": OrNone(_COUNT)},
+    keep=True,
+)
 
 
 def open_run(
@@ -59,43 +91,40 @@ def open_run(
     if command not in content["commands"]:
         content["commands"].append(command)
     content |= environment
-    folder.mkdir(parents=True, exist_ok=True)
-    temporary = folder / f"{RUN}.tmp"
-    temporary.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
-    temporary.replace(folder / RUN)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as problem:
+        raise DataError(f"cannot make the folder {folder}: {problem.strerror or problem}") from None
+    write_text(folder / RUN, json.dumps(content, indent=1) + "\n")
 
 
 def read_run(folder: Path) -> dict[str, Any]:
     """The content of `run.json`."""
     path = folder / RUN
-    try:
-        content = dict(json.loads(path.read_text(encoding="utf-8")))
-    except FileNotFoundError:
-        raise DataError(
-            f"{folder} has no {RUN}: `odefinder bench` did not write it; give the --out of a run"
-        ) from None
-    except (OSError, ValueError, TypeError) as problem:
-        raise DataError(f"cannot read {path}: {problem}") from None
-    if content.get("format") != FORMAT:
-        raise DataError(f"{folder} has format {content.get('format')}, this odefinder reads format {FORMAT}")
-    return BEFORE | content
+    if not os.path.exists(path):
+        raise DataError(f"{folder} has no {RUN}: `odefinder bench` did not write it; give the --out of a run")
+    content = parsed(read_bytes(path, MOST_BYTES))
+    if not isinstance(content, dict) or content.get("format") != FORMAT:
+        raise DataError(f"{path} is not of format {FORMAT}, which this odefinder reads")
+    return BEFORE | dict(checked_document(content, RUN_RULE, str(path)))
 
 
 def read_results(folder: Path) -> list[Result]:
     """The results of a folder, sorted; the last one of each fit."""
     path = folder / RESULTS
-    if not path.exists():
+    if not os.path.exists(path):
         return []
     by_key = {}
-    lines = path.read_bytes().split(b"\n")
+    lines = read_bytes(path, MOST_BYTES).split(b"\n")
     for number, line in enumerate(lines[:-1], start=1):  # what follows the last newline was cut off
         try:
-            entry = json.loads(line)
-            result = Result(**{name: entry[name] for name in COLUMNS})
-        except (ValueError, TypeError, KeyError):
+            entry = checked_document(parsed(line), RESULT_RULE, "the line")
+        except DataError as problem:
             raise DataError(
-                f"line {number} of {path} is damaged; remove the line, and the same command repeats its fit"
+                f"line {number} of {path} is damaged; remove the line, and the same command repeats its fit "
+                f"({problem})"
             ) from None
+        result = Result(**entry)
         by_key[result.key] = result
     return sorted(by_key.values(), key=_order)
 
@@ -110,15 +139,24 @@ class ResultFile:
 
     def __init__(self, folder: Path):
         self.path = folder / RESULTS
-        self._file: IO[bytes] = self.path.open("ab+")
+        try:
+            self._file: IO[bytes] = self.path.open("ab+")
+        except OSError as problem:
+            raise DataError(f"cannot write {self.path}: {problem.strerror or problem}") from None
         _lock(self._file, folder)
         self._drop_cut_line()
 
     def append(self, result: Result) -> None:
         """Write a line so that it survives a kill."""
-        self._file.write(json.dumps(asdict(result), allow_nan=False).encode() + b"\n")
-        self._file.flush()
-        os.fsync(self._file.fileno())
+        try:
+            self._file.write(json.dumps(asdict(result), allow_nan=False).encode() + b"\n")
+            self._file.flush()
+            os.fsync(self._file.fileno())
+        except OSError as problem:
+            raise DataError(
+                f"cannot write {self.path}: {problem.strerror or problem}; what is there is kept, and "
+                "the same command goes on"
+            ) from None
 
     def close(self) -> None:
         self._file.close()

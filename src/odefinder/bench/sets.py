@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import difflib
 import hashlib
-import json
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -27,6 +26,9 @@ import numpy as np
 
 from odefinder.bench.cases import synthetic_cases
 from odefinder.bench.systems import BenchSystem, odebench, strogatz
+from odefinder.edge.documents import MOST_BYTES, parsed
+from odefinder.edge.reading import read_bytes
+from odefinder.edge.rules import Either, MapOf, Number, Refused, Text, Whole, shown
 from odefinder.errors import DataError, OdefinderError, SettingsError
 from odefinder.expressions.program import Program
 from odefinder.numerics.integrate import Status, integrate
@@ -44,6 +46,14 @@ CASES = 20  # synthetic systems per dimension
 REQUIRED = ("id", "equations", "initial_values")
 KNOWN = (*REQUIRED, "name", "variables", "parameters", "t_end", "points", "description", "dimension",
          "chaotic", "source", "period", "lyapunov", "polynomial", "study", "also_in")  # fmt: skip
+
+RULES: dict[str, Any] = {  # what is not here is checked against other entries, below
+    "id": Either("text or a number", (Text(most=1_000), Whole("a number", -(2**62), 2**62))),
+    "name": Text(most=10_000),
+    "parameters": MapOf(Number("a finite number", -1.7e308, 1.7e308)),
+    "t_end": Number("a positive number", 0.0, 1e300, above=True),
+    "points": Whole("a whole number from 10 to 10000", 10, 10_000),
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,14 +145,12 @@ def _synthetic(cases: int, prior: str) -> list[TrueSystem]:
 
 def _read_file(path: Path) -> list[TrueSystem]:
     try:
-        entries = json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise DataError(
-            f"there is no set {str(path)!r}: give {', '.join(NAMES)} or a JSON file of systems"
-        ) from None
-    except (OSError, UnicodeDecodeError) as problem:
-        raise DataError(f"cannot read {path}: {problem}") from None
-    except (ValueError, RecursionError) as problem:
+        content = read_bytes(path, MOST_BYTES)
+    except DataError as problem:
+        raise DataError(f"{problem}; a set is {', '.join(NAMES)} or a JSON file of systems") from None
+    try:
+        entries = parsed(content)
+    except DataError as problem:
         raise DataError(f"{path} is not JSON: {problem}") from None
     if not isinstance(entries, list) or not entries:
         raise DataError(
@@ -156,15 +164,15 @@ def _read_file(path: Path) -> list[TrueSystem]:
                 raise DataError("its id occurs twice; give every system an id of its own")
             system.trajectories  # noqa: B018  fail now, not in the middle of a run
         except OdefinderError as problem:
-            shown = f" (id {entry['id']!r})" if isinstance(entry, dict) and "id" in entry else ""
-            raise DataError(f"{path}, entry {number}{shown}: {problem}") from None
+            named = f" (id {shown(entry['id'])})" if isinstance(entry, dict) and "id" in entry else ""
+            raise DataError(f"{path}, entry {number}{named}: {problem}") from None
         systems.append(system)
     return systems
 
 
 def _read_entry(entry: Any) -> TrueSystem:
     if not isinstance(entry, Mapping):
-        raise DataError(f"a system is an object {{...}} with {', '.join(REQUIRED)}, not {entry!r:.60}")
+        raise DataError(f"a system is an object {{...}} with {', '.join(REQUIRED)}, not {shown(entry)}")
     for key in entry:
         if key not in KNOWN:
             close = difflib.get_close_matches(key, KNOWN, n=1)
@@ -173,20 +181,23 @@ def _read_entry(entry: Any) -> TrueSystem:
     for key in REQUIRED:
         if key not in entry:
             raise DataError(f"{key!r} is missing")
-    if not isinstance(entry["id"], (str, int)) or str(entry["id"]) == "":
-        raise DataError("'id' is text or a number")
+    for key, rule in RULES.items():
+        if key in entry:
+            try:
+                rule.read(entry[key])
+            except Refused as problem:
+                raise DataError(problem.message(repr(key))) from None
+    if str(entry["id"]) == "":
+        raise DataError("'id' is empty; give text or a number")
     equations = entry["equations"]
     if not isinstance(equations, (list, str, dict)) or not equations:
         raise DataError("'equations' is a list of right-hand sides, such as [\"-k * x\"]")
-    parameters = entry.get("parameters", {})
-    if not isinstance(parameters, dict):
-        raise DataError("'parameters' is an object of numbers, such as {\"k\": 0.5}")
-    system = ODESystem.from_text(equations, _variables(entry), parameters)
+    system = ODESystem.from_text(equations, _variables(entry), entry.get("parameters", {}))
     if entry.get("dimension", system.dimension) != system.dimension:
-        raise DataError(f"'dimension' is {entry['dimension']!r}, but there are {system.dimension} equations")
-    t_end, points = _number(entry, "t_end", T_END), _number(entry, "points", POINTS)
-    if points != int(points) or not 10 <= points <= 10_000:
-        raise DataError(f"'points' is a whole number from 10 to 10000, not {points!r}")
+        raise DataError(
+            f"'dimension' is {shown(entry['dimension'])}, but there are {system.dimension} equations"
+        )
+    t_end, points = float(entry.get("t_end", T_END)), entry.get("points", POINTS)
     starts = _starts(entry["initial_values"], system)
     t = np.linspace(0.0, t_end, int(points))
     return TrueSystem(str(entry["id"]), str(entry.get("name", entry["id"])), system, t, starts, len(starts))
@@ -202,13 +213,6 @@ def _variables(entry: Mapping[str, Any]) -> list[str] | None:
     return None if names is None else list(names)
 
 
-def _number(entry: Mapping[str, Any], key: str, default: float) -> float:
-    value = entry.get(key, default)
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0.0 < value < np.inf:
-        raise DataError(f"{key!r} is a positive number, not {value!r}")
-    return float(value)
-
-
 def _starts(values: Any, system: ODESystem) -> tuple[tuple[float, ...], ...]:
     shown = ", ".join(system.variables)
     advice = (
@@ -216,7 +220,7 @@ def _starts(values: Any, system: ODESystem) -> tuple[tuple[float, ...], ...]:
     )
     try:
         starts = tuple(tuple(float(value) for value in start) for start in values)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise DataError(f"'initial_values' is {advice}") from None
     if not starts or any(len(start) != system.dimension or not np.isfinite(start).all() for start in starts):
         raise DataError(f"'initial_values' is {advice}")

@@ -9,6 +9,7 @@ import typer
 from odefinder.cli.bench import bench
 from odefinder.cli.demo import demo
 from odefinder.cli.doctor import doctor
+from odefinder.cli.exits import open_streams
 from odefinder.cli.export import export
 from odefinder.cli.fit import fit
 from odefinder.cli.generate import generate
@@ -47,4 +48,5 @@ def _options(
 
 def main() -> None:
     """Entry point of the console script."""
+    open_streams()
     app()

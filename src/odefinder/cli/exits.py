@@ -1,7 +1,15 @@
-"""How commands end: 0 fine, 1 one of our errors, 2 wrong use (from Typer), 130 Ctrl-C."""
+"""How commands end: 0 fine, 1 one of our errors, 2 wrong use (from Typer), 130 Ctrl-C.
+
+Where nobody reads what is printed (a pipe that was closed), a command ends as if all was read; where it
+cannot be written (a full disk), with a message and 1.
+"""
 
 from __future__ import annotations
 
+import contextlib
+import errno
+import os
+import sys
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -21,13 +29,47 @@ def plain_errors() -> Iterator[None]:
         warnings.showwarning = _plain_warning
         try:
             yield
+            if sys.stdout is not None:
+                sys.stdout.flush()
         except OdefinderError as problem:
-            typer.echo(f"odefinder: {problem}", err=True)
+            say(f"odefinder: {problem}")
             raise typer.Exit(FAILED) from None
         except KeyboardInterrupt as stop:
-            typer.echo(str(stop) or "Stopped.", err=True)
+            say(str(stop) or "Stopped.")
             raise typer.Exit(INTERRUPTED) from None
+        except BrokenPipeError:
+            _discard_output()
+        except OSError as problem:
+            if problem.filename is not None and problem.errno != errno.ENOSPC:
+                raise
+            say(f"odefinder: cannot write the output: {problem.strerror or problem}")
+            _discard_output()
+            raise typer.Exit(FAILED) from None
+
+
+def say(text: str) -> None:
+    """A line on the standard error stream, if there is one that takes it."""
+    if sys.stderr is not None:
+        with contextlib.suppress(OSError, ValueError):
+            typer.echo(text, err=True)
+
+
+def open_streams() -> None:
+    """Put the null device where a stream was closed, so that printing does not fail."""
+    for name, number, mode in (("stdin", 0, "r"), ("stdout", 1, "w"), ("stderr", 2, "w")):
+        if getattr(sys, name) is None:
+            descriptor = os.open(os.devnull, os.O_RDONLY if mode == "r" else os.O_WRONLY)
+            if descriptor != number:
+                with contextlib.suppress(OSError):
+                    os.dup2(descriptor, number)
+            setattr(sys, name, open(number, mode, encoding="utf-8", closefd=False))  # noqa: SIM115
+
+
+def _discard_output() -> None:
+    """What is still to be printed goes nowhere, also when Python ends."""
+    with contextlib.suppress(OSError, ValueError, AttributeError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _plain_warning(message: Warning | str, *_: Any, **__: Any) -> None:
-    typer.echo(f"odefinder: {message}", err=True)
+    say(f"odefinder: {message}")

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from odefinder.cli.exits import plain_errors
+from odefinder.cli.exits import plain_errors, say
 from odefinder.errors import SettingsError
 
 Names = Annotated[
@@ -72,14 +72,15 @@ def fit(
     """Find the differential equations behind the trajectories in a file."""
     with plain_errors():
         from odefinder.data import read
+        from odefinder.edge.parameters import checked
+        from odefinder.edge.writing import check_place
         from odefinder.output.style import check_path
 
         if plot is not None:
             check_path(plot)  # before the work, not after it
-        if save is not None and not save.parent.is_dir():
-            raise SettingsError(f"there is no folder {save.parent}; create it first")
-        if save is not None and save.is_dir():
-            raise SettingsError(f"{save} is a folder; give the path of a file")
+        if save is not None:
+            check_place(checked("path", save))
+        checked("budget", budget), checked("seed", seed)
         names = None if variables is None else [name.strip() for name in variables.split(",")]
         orders = _orders(order)
         errors = None if error is None else dict(_pair(one, "--error x=x_sd") for one in error)
@@ -94,16 +95,17 @@ def fit(
             explicit_time=explicit_time,
         )  # fmt: skip
         model.fit(dataset)
+        if save is not None:  # first: whatever becomes of the rest, the result is kept
+            model.save(save)
         if json:
             typer.echo(as_json(model))
         else:
             print_result(model, every=all)
         if plot is not None:
             model.plot(plot)
-            typer.echo(f"Wrote {plot}.", err=True)
-        if save is not None:
-            model.save(save)
-            typer.echo(f"Wrote {save}.", err=True)
+        for path in (plot, save):
+            if path is not None:
+                say(f"Wrote {path}.")
 
 
 def _pair(text: str, example: str) -> tuple[str, str]:

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from odefinder.cli.exits import say
+
 if TYPE_CHECKING:
     from odefinder.estimator import ODEFormer
 
@@ -24,7 +26,7 @@ def print_result(model: ODEFormer, every: bool = False) -> None:
     else:
         typer.echo(as_text(model.dataset_, model._fitted(), model.chosen_, limit=limit))
         for note in model.notes_:
-            typer.echo(f"note: {note}", err=True)
+            say(f"note: {note}")
 
 
 def _print_pretty(console: Any, model: ODEFormer, limit: int | None) -> None:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from odefinder.cli.exits import plain_errors
-from odefinder.errors import DataError, SettingsError
+from odefinder.cli.exits import plain_errors, say
+from odefinder.errors import SettingsError
 
 if TYPE_CHECKING:
     from odefinder.system import ODESystem
@@ -33,8 +33,11 @@ def simulate(
         import numpy as np
         import pandas as pd
 
+        from odefinder.edge.parameters import checked
+        from odefinder.edge.writing import write_text
         from odefinder.estimator import ODEFormer
 
+        checked("points", points), checked("t_start", t_start), checked("t_end", t_end)
         fitted = ODEFormer.load(model)
         if row is not None:
             fitted.choose(row)
@@ -53,11 +56,8 @@ def simulate(
         if out is None:
             typer.echo(text, nl=False)
             return
-        try:
-            out.write_text(text, encoding="utf-8")
-        except OSError as error:
-            raise DataError(f"cannot write {out}: {error.strerror or error}") from None
-        typer.echo(f"Wrote {points} points to {out}.", err=True)
+        write_text(checked("path", out), text)
+        say(f"Wrote {points} points to {out}.")
 
 
 def _initial_values(text: str, system: ODESystem) -> list[float] | dict[str, float]:

@@ -58,27 +58,44 @@ def cache_folder(module: str) -> Path:
 def _root() -> Path:
     """ODEFINDER_CACHE; otherwise next to the package, or at home where that cannot be written."""
     chosen = os.environ.get(VARIABLE)
-    home = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache"))
-    usual = [PACKAGE / "__pycache__" / "numba", home / "odefinder" / "numba"]
-    for folder in [Path(chosen)] if chosen else usual:
+    usual = [PACKAGE / "__pycache__" / "numba", *(home / "odefinder" / "numba" for home in _homes())]
+    for folder in [Path(chosen).absolute()] if chosen else usual:
         if _can_be_written(folder):
             return folder
     warnings.warn(
-        f"{chosen or usual[1]} cannot be written: what is compiled now is lost when this process ends; name "
+        f"{chosen or usual[-1]} cannot be written: what is compiled now is lost when this process ends; name "
         f"a folder that can be written in the environment variable {VARIABLE}",
         stacklevel=2,
     )
-    folder = Path(tempfile.mkdtemp(prefix="odefinder-"))
+    try:
+        folder = Path(tempfile.mkdtemp(prefix="odefinder-"))
+    except OSError:  # there is no place at all: nothing is kept
+        return Path(chosen).absolute() if chosen else usual[-1]
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     return folder
 
 
 def _can_be_written(folder: Path) -> bool:
+    """Whether a file can be made there; permissions alone do not say it."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder) as file:
+            file.write(b"x")
     except OSError:
         return False
-    return os.access(folder, os.W_OK)
+    return True
+
+
+def _homes() -> list[Path]:
+    """The user's folder for caches, if there is one; never the current folder, as the cache has pickles."""
+    given = Path(os.environ.get("XDG_CACHE_HOME", ""))
+    if given.is_absolute():
+        return [given]
+    try:
+        home = Path.home() / ".cache"
+    except RuntimeError:  # no HOME, and a user without an entry
+        return []
+    return [home] if home.is_absolute() else []
 
 
 def child_environment() -> dict[str, str]:

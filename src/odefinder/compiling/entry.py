@@ -15,6 +15,7 @@ from numba.core.registry import CPUDispatcher
 
 from odefinder.compiling.cache import cache_folder
 from odefinder.compiling.helpers import EntryCompiler, HelperCompiler
+from odefinder.compiling.kept import KeptFunction, say_once
 
 _config: Any = numba.config  # its attributes are made at run time
 NO_WRAPPERS = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}  # which only Python would need
@@ -57,6 +58,8 @@ class Entry(CPUDispatcher):
     def is_kept(self) -> bool:
         """Whether the cache holds this function, compiled for this processor."""
         self._use_cache()
+        if self.signatures or not isinstance(self._cache, KeptFunction):
+            return bool(self.signatures)
         context, files = cast(Any, self.targetctx), cast(Any, self)._cache._cache_file
         processor = context.codegen().magic_tuple()
         return any(key[1] == processor for key in files._load_index())
@@ -81,9 +84,11 @@ class Entry(CPUDispatcher):
         if self.py_func.__module__.startswith("odefinder"):
             _config.CACHE_DIR = str(cache_folder(self.py_func.__module__))
         try:
-            self.enable_caching()
-            self.cached = True
+            self._cache = KeptFunction(self.py_func)
+        except (OSError, RuntimeError) as problem:  # no place to keep it
+            say_once(f"compiled functions cannot be kept: {problem}".split(" for file ")[0])
         finally:
+            self.cached = True
             _config.CACHE_DIR = before
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,8 +12,10 @@ import numpy as np
 from odefinder.data.dataset import Dataset, Floats
 from odefinder.data.inputs import is_pandas
 from odefinder.data.known import Extras
+from odefinder.data.names import read_time_title
 from odefinder.data.raw import RawTrajectory
 from odefinder.data.validation import assemble
+from odefinder.edge.rules import shown
 from odefinder.errors import DataError, SettingsError
 
 if TYPE_CHECKING:  # imported only where there are tables: plain arrays do not need it
@@ -54,6 +56,10 @@ def from_arrays(
         raise DataError(f"X is missing; {SHAPES}")
     if isinstance(variables, str):
         variables = [variables]
+    elif variables is not None and not isinstance(variables, Iterable):
+        raise SettingsError(f"variables is a list of names, not {shown(variables)}")
+    elif variables is not None:
+        variables = list(variables)
     table = _as_frame(X)
     if table is not None:
         from odefinder.data.tables import from_frame
@@ -161,8 +167,8 @@ def _as_frame(X: Any) -> pd.DataFrame | None:
         import pandas as pd
 
         try:
-            return pd.DataFrame({name: np.asarray(values) for name, values in X.items()})
-        except (TypeError, ValueError) as error:
+            return pd.DataFrame({name: np.asarray(_unmasked(values)) for name, values in X.items()})
+        except Exception as error:  # an object that poses as an array may raise anything
             raise DataError(f"the columns do not fit together: {error}; give lists of equal length") from None
     return None
 
@@ -178,6 +184,12 @@ def _with_times(table: pd.DataFrame, t: Any) -> tuple[pd.DataFrame, Hashable | N
         raise DataError(f"t has shape {times.shape}; give one time for every row of X")
     if len(times) != len(table):
         raise DataError(f"X has {len(table)} rows and t has {len(times)} times; give one time for every row")
+    if isinstance(table.columns, pd.MultiIndex):
+        from odefinder.data.columns import plain_columns
+
+        table = plain_columns(table)
+    if title in table.columns and read_time_title(title)[0] is None:
+        title = next(name for name in ("t", "time", "time_given") if name not in table.columns)
     return table.assign(**{title: pd.Series(times).array}), title
 
 
@@ -232,8 +244,7 @@ def _time_title(t: Any) -> str:
 
 
 def _plain_array(values: Any, what: str) -> Any:
-    if isinstance(values, np.ma.MaskedArray) and values.dtype.kind in "biuf":
-        values = np.where(np.ma.getmaskarray(values), np.nan, values.data.astype(np.float64))
+    values = _unmasked(values)
     if hasattr(values, "toarray"):
         raise DataError(f"{what} is a sparse matrix, which is not supported; give {what}.toarray()")
     try:
@@ -243,6 +254,22 @@ def _plain_array(values: Any, what: str) -> Any:
     if array.dtype.names:
         raise DataError(f"{what} is a structured array; give pandas.DataFrame({what}), which keeps the names")
     return array
+
+
+def _unmasked(values: Any) -> Any:
+    """A masked array with NaN, NaT or None where the mask is; anything else as it is."""
+    if not isinstance(values, np.ma.MaskedArray) or values.dtype.names:
+        return values
+    mask = np.ma.getmaskarray(values)
+    if values.dtype.kind in "biuf":
+        return np.where(mask, np.nan, values.data.astype(np.float64))
+    if values.dtype.kind in "mM":
+        return np.where(mask, np.array("NaT", values.dtype), values.data)
+    if values.dtype.kind == "c":
+        return values.data  # which is an error of its own
+    plain = values.data.astype(object)
+    plain[mask] = None
+    return plain
 
 
 def _numbers(rows: Any) -> Floats:

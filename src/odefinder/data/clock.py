@@ -151,9 +151,24 @@ def _durations(texts: pd.Series) -> pd.Series | None:
     import pandas as pd
 
     try:
-        return pd.to_timedelta(texts.where(texts.str.count(":") != 1, texts + ":00"))
+        times = pd.to_timedelta(texts.where(texts.str.count(":") != 1, texts + ":00"))
     except (TypeError, ValueError, OverflowError):
         return None
+    return _over_midnight(times)
+
+
+def _over_midnight(times: pd.Series) -> pd.Series:
+    """Times of day that go on after midnight, counted from the first of them.
+
+    Where one is more than half a day back, a day has passed; smaller steps back are rows out of order.
+    """
+    import pandas as pd
+
+    day, steps = pd.Timedelta(days=1), times.diff()
+    back = steps < pd.Timedelta(0)
+    if (times >= day).any() or not back.any() or (steps[back] > -day / 2).any():
+        return times
+    return times + day * back.cumsum() - times.iloc[0]
 
 
 def _first_unreadable(known: pd.Series) -> Any:

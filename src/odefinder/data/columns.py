@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -22,7 +22,7 @@ Table = tuple[Any, str, pd.DataFrame, list[str]]  # times, their title, the othe
 def plain_columns(frame: pd.DataFrame) -> pd.DataFrame:
     """The frame with columns of one level, all different."""
     if isinstance(frame.columns, pd.MultiIndex):
-        frame = frame.set_axis([" ".join(map(str, levels)) for levels in frame.columns], axis=1)
+        frame = frame.set_axis([" ".join(map(str, levels)).strip() for levels in frame.columns], axis=1)
     twice = frame.columns[frame.columns.duplicated()]
     if len(twice):
         raise DataError(f"two columns are called {twice[0]!r}; give each column its own name")
@@ -54,6 +54,9 @@ def _value_columns(
 ) -> tuple[pd.DataFrame, list[str]]:
     """The columns asked for, or all except further times and row numbers; with notes."""
     if variables is not None:
+        if not isinstance(variables, Iterable) or not list(variables):
+            raise SettingsError("variables is a list of names of columns; name at least one, or leave it out")
+        variables = list(variables)
         wanted = {name: find_column(frame, name, "variables").array for name in variables}
         if len(wanted) < len(variables):
             raise SettingsError("a column is named twice among the variables; name each once")
@@ -86,11 +89,11 @@ def column_numbers(column: pd.Series, title: str) -> Floats:
         problem = "has durations; convert it to numbers, or " + LEAVE_OUT
     if problem:
         raise DataError(f"the column {title!r} {problem}")
-    if kinds.is_numeric_dtype(column.dtype) or kinds.is_bool_dtype(column.dtype):
-        return column.to_numpy(np.float64, na_value=np.nan)
     try:
+        if kinds.is_numeric_dtype(column.dtype) or kinds.is_bool_dtype(column.dtype):
+            return column.to_numpy(np.float64, na_value=np.nan)
         numbers = pd.to_numeric(column.astype(object), errors="coerce").to_numpy(np.float64, na_value=np.nan)
-    except (TypeError, ValueError, OverflowError):
+    except Exception:  # an entry's own methods may raise anything
         raise DataError(f"the column {title!r} has entries that are not numbers; {LEAVE_OUT}") from None
     bad = np.isnan(numbers) & column.notna().to_numpy()
     if bad.any():

@@ -313,6 +313,11 @@ def _variable_of(column: str, names: Sequence[str]) -> str:
     )
 
 
+def may_hold_errors(title: str) -> bool:
+    """Whether a title ends as those of columns of errors do."""
+    return re.split(r"[\s_.\-]", split_unit(title)[0])[-1].lower() in _ERROR_ENDINGS
+
+
 def error_column(title: str, titles: Sequence[str]) -> str | None:
     """The column that, by its name, has the errors of another: `c_sd` beside `c`."""
     endings = "|".join(_ERROR_ENDINGS)

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Hashable, Iterable, Sequence
 
 from odefinder.errors import ExpressionError
-from odefinder.expressions.parse import check_names
+from odefinder.expressions.parse import MOST_COMPARED, check_names
 
 # Names of a time column, the surest first.  Case does not matter except for "t": T is a temperature.
 TIME_NAMES = (
@@ -24,6 +24,7 @@ _TRAJECTORY_NAMES = {
     "trajectory", "trajectories", "traj", "run", "runs", "id", "experiment", "exp", "series", "replicate",
     "rep", "subject", "trial", "patient", "animal", "sample", "batch",
 }  # fmt: skip
+_BLANKS = "_ \t\r\n\v\f\u00a0"
 _ROW_NUMBER_NAMES = {"", "index", "id", "row", "#", "no", "nr", "row_number"}
 
 
@@ -36,9 +37,9 @@ def split_unit(title: str) -> tuple[str, str]:
 def read_time_title(title: str) -> tuple[int | None, str, str]:
     """How surely a title names the time (0 is surest, None: not at all), and the name and unit in it."""
     name, unit = split_unit(title)
-    slashed = re.fullmatch(r"(.*\w)[\s_]*[/_,\s][\s_]*(\w+)", name)
-    if not unit and slashed and slashed[2].lower() in _UNITS and slashed[1].lower() not in _UNITS:
-        name, unit = slashed[1], slashed[2]  # time/s, t_sec
+    head, last = _last_word(name)
+    if not unit and head and last.lower() in _UNITS and head.lower() not in _UNITS:
+        name, unit = head, last  # time/s, t_sec
     plain = name if name in ("t", "T") else name.lower()
     if plain in TIME_NAMES:
         span = plain.removesuffix("s")
@@ -46,6 +47,16 @@ def read_time_title(title: str) -> tuple[int | None, str, str]:
     if "time" in re.split(r"[^a-z]+", plain):  # elapsed time
         return len(TIME_NAMES), name, unit
     return None, name, unit
+
+
+def _last_word(name: str) -> tuple[str, str]:
+    """`time / s` -> time and s; an empty first part if there is only one word."""
+    last = re.split(r"[/_,\s]", name)[-1]
+    head = name[: len(name) - len(last)]
+    before = head.rstrip(_BLANKS)
+    if before[-1:] in ("/", ","):
+        before = before[:-1].rstrip(_BLANKS)
+    return (before if before[-1:].isalnum() and before != head else ""), last
 
 
 def names_a_trajectory(title: str) -> bool:
@@ -70,7 +81,7 @@ def is_name(text: str) -> bool:
 def did_you_mean(name: str, names: Iterable[Hashable]) -> str:
     """The nearest name as a question."""
     known = {str(one).lower(): str(one) for one in names}
-    close = difflib.get_close_matches(name.lower(), known, n=1)
+    close = difflib.get_close_matches(name.lower(), known, n=1) if len(name) <= MOST_COMPARED else []
     return f"; did you mean {known[close[0]]!r}?" if close else ""
 
 

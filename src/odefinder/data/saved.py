@@ -12,9 +12,40 @@ from numpy.typing import NDArray
 from odefinder.data.dataset import Clock, Dataset
 from odefinder.data.doses import Dose
 from odefinder.data.roles import Role
+from odefinder.edge.documents import checked_document
+from odefinder.edge.rules import Anything, Array, Choice, Flag, ListOf, Object, OrNone, Text, Whole
+from odefinder.errors import DataError
 from odefinder.numerics.signals import Signals
 
 Floats = NDArray[np.float64]
+
+_NAMES = ListOf(Text(most=100_000), sentence="a list of names")
+_ROLES = Object(
+    {},
+    {
+        "inputs": _NAMES,
+        "signals": ListOf(Object({"knots": Array(1), "before": Array(2), "after": Array(2)})),
+        "conditions": _NAMES,
+        "settings": OrNone(Array(2)),
+        "doses": ListOf(ListOf(ListOf(Anything("a dose"), least=3, most=3, sentence="a dose"))),
+        "errors": ListOf(Array(2, missing=True)),
+        "roles": ListOf(Choice([str(role) for role in Role])),
+        "derivative_of": ListOf(Whole("the number of a variable, or -1", -1, 10_000)),
+        "explicit_time": Flag(),
+    },
+)
+DATA = Object(
+    {
+        "times": ListOf(Array(1), least=1),
+        "states": ListOf(Array(2, missing=True), least=1),
+        "variables": ListOf(Text(), least=1, most=10_000, sentence="a list of names"),
+        "titles": _NAMES,
+        "labels": _NAMES,
+        "clock": Object({}, {"name": Text(), "unit": Text(), "origin": Text()}, more=False),
+        "notes": _NAMES,
+    },
+    {"roles": OrNone(_ROLES)},
+)
 
 
 def as_dict(dataset: Dataset) -> dict[str, Any]:
@@ -55,7 +86,9 @@ def _roles(dataset: Dataset) -> dict[str, Any]:
 
 
 def read_dict(data: Mapping[str, Any]) -> Dataset:
-    """What `as_dict` wrote."""
+    """What `as_dict` wrote, if its parts fit together."""
+    data = checked_document(data, DATA, "the saved data")
+    _check_shapes(data)
     roles = data.get("roles") or {}
     settings = roles.get("settings")
     return Dataset(
@@ -76,6 +109,21 @@ def read_dict(data: Mapping[str, Any]) -> Dataset:
         derivative_of=tuple(map(int, roles.get("derivative_of", ()))),
         explicit_time=bool(roles.get("explicit_time", False)),
     )
+
+
+def _check_shapes(data: Mapping[str, Any]) -> None:
+    """Raise if times, states and names are not about the same points and variables."""
+    width, lengths = len(data["variables"]), [len(times) for times in data["times"]]
+    roles = data.get("roles") or {}
+    tables = [data["states"], *([roles["errors"]] if roles.get("errors") else [])]
+    same = all([len(rows) for rows in table] == lengths for table in tables)
+    wide = all(len(row) == width for table in tables for rows in table for row in rows)
+    named = {len(data["titles"]), width} == {width} and len(data["labels"]) in (0, len(lengths))
+    rising = all(np.all(np.diff(np.asarray(times, np.float64)) > 0) for times in data["times"])
+    more = all(len(roles.get(name, ())) in (0, width) for name in ("roles", "derivative_of"))
+    each = all(len(roles.get(name) or ()) in (0, len(lengths)) for name in ("signals", "settings", "doses"))
+    if not (same and wide and named and rising and more and each and min(lengths) > 0):
+        raise DataError("the saved data are damaged: times, states and names do not fit together")
 
 
 def _signals(knots: Sequence[float], before: Any, after: Any) -> Signals:

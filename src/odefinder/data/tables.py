@@ -14,7 +14,7 @@ from odefinder.data.advice import MIN_POINTS
 from odefinder.data.columns import column_numbers, find_column, plain_columns, split_time, state_columns
 from odefinder.data.dataset import Dataset, Floats
 from odefinder.data.dosing import AMOUNT, Dosing, dosing_columns, read_dosing
-from odefinder.data.known import NOTHING_ELSE, Extras, error_column, pick
+from odefinder.data.known import NOTHING_ELSE, Extras, error_column, may_hold_errors, pick
 from odefinder.data.names import names_a_trajectory, read_time_title, split_unit
 from odefinder.data.raw import RawTrajectory
 from odefinder.data.validation import assemble
@@ -55,6 +55,10 @@ def from_frame(
         row = int(np.argmax(labels.isna())) + 1
         raise DataError(
             f"row {row} belongs to no trajectory: its {label_column!r} is empty; fill it in or remove the row"
+        )
+    if not _is_hashable(labels):
+        raise DataError(
+            f"the column {label_column!r} has lists or similar, which cannot tell trajectories apart"
         )
     codes, values = pd.factorize(labels)
     where = [np.flatnonzero(codes == code) for code in range(len(values))]
@@ -126,7 +130,7 @@ def _error_columns(titles: Sequence[str], chosen: set[str], extras: Extras) -> d
     if extras.errors is not None and not isinstance(extras.errors, Mapping):
         return {}
     variables = [title for title in titles if not chosen or title in chosen]
-    others = [title for title in titles if title not in chosen]
+    others = [title for title in titles if title not in chosen and may_hold_errors(title)]
     found = {title: error_column(title, others) for title in variables if read_time_title(title)[0] is None}
     return {title: column for title, column in found.items() if column and title not in (extras.errors or {})}
 
@@ -141,6 +145,8 @@ def _trajectory_column(
         if str(name) in taken or not names_a_trajectory(str(name)):
             continue
         column = frame[name]
+        if not _is_hashable(column):
+            continue
         changes = int((column.to_numpy()[1:] != column.to_numpy()[:-1]).sum())
         count = column.nunique()
         blocks = changes + 1 == count and column.value_counts().min() >= MIN_POINTS
@@ -148,6 +154,11 @@ def _trajectory_column(
             several = f"{count} trajectories" if count > 1 else "one trajectory"
             return name, [f"The column {name!r} tells trajectories apart: {several}."]
     return None, []
+
+
+def _is_hashable(column: pd.Series) -> bool:
+    """Whether its entries can be told apart: lists and dictionaries cannot."""
+    return column.dtype != object or all(isinstance(one, Hashable) for one in column)
 
 
 def _label(value: Any) -> str:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from odefinder.edge.rules import shown
 from odefinder.errors import ExpressionError
 from odefinder.expressions.parse import check_names
+from odefinder.expressions.program import MAX_NODES
 
 _LEFT_SIDE = re.compile(r"(?:d(?P<leibniz>\w+)\s*/\s*dt|(?P<newton>\w+)\s*'\s*(?:\(\s*t\s*\))?)")
 
@@ -20,21 +22,28 @@ def read_equations(equations: Sequence[str] | Mapping[str, str] | str) -> list[t
         lines = [re.sub("#.*", "", line).strip() for line in re.split("[\n;]", equations)]
         equations = [line for line in lines if line]
     pairs: list[tuple[str | None, str]] = []
-    for equation in equations:
+    for equation in listed(equations, "equations"):
         left, equals, right = equation.partition("=") if isinstance(equation, str) else ("", "", equation)
         pairs.append((_left_side(left), right) if equals else (None, equation))
     return pairs
 
 
+def listed(values: Any, what: str) -> list[Any]:
+    """The values as a list; the error says what else was given."""
+    if isinstance(values, str) or not isinstance(values, Iterable):
+        raise ExpressionError(f"{what} are given as a list, not as {shown(values)}")
+    return list(values)
+
+
 def _left_side(text: str, bare: bool = False) -> str:
     """The variable of `x'` or `dx/dt` (or of a bare `x`)."""
-    match = _LEFT_SIDE.fullmatch(str(text).strip())
+    match = _LEFT_SIDE.fullmatch(text.strip()) if isinstance(text, str) else None
     if match:
         return match["leibniz"] or match["newton"]
     if bare:
         return text
     advice = "write x' = ... or dx/dt = ... (for x'' take a second variable: x' = v, v' = ...)"
-    raise ExpressionError(f"the left-hand side {text.strip()!r} is not understood; {advice}")
+    raise ExpressionError(f"the left-hand side {shown(text.strip())} is not understood; {advice}")
 
 
 def sorted_equations(
@@ -43,6 +52,8 @@ def sorted_equations(
     """The variables and their right-hand sides, in the order of the variables."""
     if not pairs:
         raise ExpressionError("there are no equations; write for example x' = -x")
+    if len(pairs) > MAX_NODES:
+        raise ExpressionError(f"there are {len(pairs)} equations; the limit is {MAX_NODES}")
     named = {name: right_side for name, right_side in pairs if name is not None}
     if not named:
         if variables is None:
@@ -58,10 +69,11 @@ def sorted_equations(
         raise ExpressionError("some equations have a left-hand side and some do not; write all as x' = ...")
     written = check_names([name for name, _ in pairs if name is not None])
     names = written if variables is None else check_names(variables)
+    known = set(names)
     for name in names:
         if name not in named:
             raise ExpressionError(f"there is no equation for the variable {name!r}; write {name}' = ...")
     for name in written:
-        if name not in names:
+        if name not in known:
             raise ExpressionError(f"there is an equation for {name!r}, which is not one of the variables")
     return names, [named[name] for name in names]

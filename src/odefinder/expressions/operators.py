@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from odefinder.edge.rules import shown
 from odefinder.errors import SettingsError
 from odefinder.expressions.program import OPCODE_BY_NAME
 
@@ -22,15 +23,17 @@ def allowed_operators(names: Iterable[str] | None) -> frozenset[str] | None:
         return None
     if isinstance(names, str):
         names = [name for name in names.replace(",", " ").split() if name]
+    elif not isinstance(names, Iterable):
+        raise SettingsError(f"operators is a list of names, or None for all, not {shown(names)}")
     allowed = set(ALWAYS_ALLOWED)
     for name in names:
-        if name in OPCODE_BY_NAME:
+        if isinstance(name, str) and name in OPCODE_BY_NAME:
             allowed.add(name)
         elif isinstance(name, str) and name in ALIASES:
             allowed.update(ALIASES[name])
         else:
             raise SettingsError(
-                f"there is no operator {name!r}; choose from {', '.join(OPCODE_BY_NAME)}, or write / for inv "
-                "and ^ for all powers"
+                f"there is no operator {shown(name)}; choose from {', '.join(OPCODE_BY_NAME)}, or write "
+                "/ for inv and ^ for all powers"
             )
     return frozenset(allowed)

@@ -10,9 +10,11 @@ import difflib
 import math
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
+from typing import Any, NamedTuple
 
+from odefinder.edge.rules import shown
 from odefinder.errors import ExpressionError
 from odefinder.expressions import drafts
 from odefinder.expressions.drafts import FUNCTIONS, NAMED_NUMBERS, Draft
@@ -21,38 +23,62 @@ from odefinder.expressions.program import ADD, Program
 MAX_LENGTH = 20_000  # characters
 MAX_DEPTH = 100  # nested parentheses, calls and exponents: up to six Python frames each
 
+MOST_COMPARED = 100  # characters of a name for which similar ones are looked for
+
 _NAME = r"[^\W\d⁰¹²³⁴-⁹][^\W⁰¹²³⁴-⁹]*"  # a letter or underscore, then letters, digits, underscores
 
 
 def check_names(names: Sequence[str], what: str = "variable") -> tuple[str, ...]:
     """The names as a tuple, if each is a proper name and none is repeated."""
-    if isinstance(names, str):
-        raise ExpressionError(f"give the {what}s as a list of names, for example {names.split() or ['x']}")
+    if isinstance(names, str) or not isinstance(names, Iterable):
+        example = names.split()[:6] if isinstance(names, str) else []
+        raise ExpressionError(f"give the {what}s as a list of names, for example {example or ['x']}")
+    given = tuple(names)
+    for name in given:
+        if not isinstance(name, str):
+            raise _no_name(name, what)
+    return _checked_names(given, what)
+
+
+@lru_cache(maxsize=64)  # each equation of a large system asks again
+def _checked_names(names: tuple[str, ...], what: str) -> tuple[str, ...]:
     for name in names:
-        if not isinstance(name, str) or not re.fullmatch(_NAME, name):
-            article = "an" if what == "input" else "a"
-            raise ExpressionError(
-                f"{name!r} cannot name {article} {what}: use a letter, then letters, digits or underscores"
-            )
+        if not re.fullmatch(_NAME, name):
+            raise _no_name(name, what)
     twice = [name for name, count in Counter(names).items() if count > 1]
     if twice:
-        raise ExpressionError(f"the {what} {twice[0]!r} is given twice; every name must be different")
-    return tuple(names)
+        raise ExpressionError(f"the {what} {shown(twice[0])} is given twice; every name must be different")
+    return names
+
+
+def _no_name(name: Any, what: str) -> ExpressionError:
+    article = "an" if what == "input" else "a"
+    return ExpressionError(
+        f"{shown(name)} cannot name {article} {what}: use a letter, then letters, digits or underscores"
+    )
+
+
+@lru_cache(maxsize=64)
+def _drafts_of(variables: tuple[str, ...]) -> dict[str, Draft]:
+    """What the names of variables stand for."""
+    return {name: drafts.variable(index) for index, name in enumerate(variables)}
 
 
 def _known_names(variables: Sequence[str], constants: Mapping[str, float]) -> dict[str, Draft]:
     """What each name stands for; the user's own names win over pi and e."""
+    if not isinstance(constants, Mapping):
+        raise ExpressionError(f"give constants as a mapping name -> number, not {shown(constants)}")
     check_names([*check_names(variables), *check_names(list(constants), "constant")], "name")
     known = {name: drafts.number(value) for name, value in NAMED_NUMBERS.items()}
     for name, value in constants.items():
         try:
             number = float(value)
-        except (TypeError, ValueError):
+        except Exception:  # what is no number, or too large for a float; an object may raise anything
             number = math.nan
         if not math.isfinite(number):
-            raise ExpressionError(f"the constant {name!r} must be a finite number, not {value!r}")
+            raise ExpressionError(f"the constant {name!r} must be a finite number, not {shown(value)}")
         known[name] = drafts.number(number)
-    known.update({name: drafts.variable(index) for index, name in enumerate(variables)})
+    known.update(_drafts_of(tuple(variables)))
     return known
 
 
@@ -66,11 +92,11 @@ def unknown_name(name: str, variables: Sequence[str], constants: Mapping[str, fl
         )
     all_names = [*NAMED_NUMBERS, *FUNCTIONS, *constants, *variables]
     candidates = {known.lower(): known for known in all_names}
-    close = difflib.get_close_matches(name.lower(), candidates, n=1)
+    close = difflib.get_close_matches(name.lower(), candidates, n=1) if len(name) <= MOST_COMPARED else []
     message = f"unknown name {shown!r}" + (f"; did you mean {candidates[close[0]]!r}?" if close else "")
-    advice = [f"variables: {', '.join(variables) or 'none'}"]
+    advice = [f"variables: {_some(variables)}"]
     if constants:
-        advice.append(f"constants: {', '.join(constants)}")
+        advice.append(f"constants: {_some(list(constants))}")
     elif not close and name.isidentifier():
         advice.append(
             f"if it is a constant, write its value (or give constants={{{shown!r}: ...}} to from_text); if "
@@ -78,6 +104,10 @@ def unknown_name(name: str, variables: Sequence[str], constants: Mapping[str, fl
         )
     advice.append(f"functions: {', '.join(FUNCTIONS)}; numbers: pi, e")
     return message, "\n".join(advice)
+
+
+def _some(names: Sequence[str]) -> str:
+    return ", ".join(names[:20]) + (", ..." if len(names) > 20 else "") or "none"
 
 
 class _Token(NamedTuple):
@@ -265,4 +295,4 @@ def parse(text: str, variables: Sequence[str], constants: Mapping[str, float] | 
         raise ExpressionError(f"an expression must be text, not {type(text).__name__}")
     if len(text) > MAX_LENGTH:
         raise ExpressionError(f"the expression has {len(text)} characters; the limit is {MAX_LENGTH}")
-    return drafts.finished(_Parser(text, variables, constants or {}).parse())
+    return drafts.finished(_Parser(text, variables, {} if constants is None else constants).parse())

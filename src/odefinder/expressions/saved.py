@@ -7,8 +7,17 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
+from odefinder.edge.rules import shown
 from odefinder.errors import DataError
-from odefinder.expressions.program import CONST, OPCODE_BY_NAME, VAR, Program, make_program, operator
+from odefinder.expressions.program import (
+    CONST,
+    MAX_NODES,
+    OPCODE_BY_NAME,
+    VAR,
+    Program,
+    make_program,
+    operator,
+)
 
 FORMAT, VERSION = "odefinder system", 2  # version 1, without inputs, is read and written as well
 
@@ -44,14 +53,16 @@ def read_dict(data: Any) -> SavedSystem:
     version = data.get("version")
     if isinstance(version, int) and version > VERSION:
         raise DataError(
-            f"the system was saved in version {version} of the format, and this odefinder reads up to "
+            f"the system was saved in version {shown(version)} of the format, and this odefinder reads up to "
             f"version {VERSION}: update odefinder"
         )
-    if version not in (1, 2) or isinstance(version, bool):
-        raise DataError(f"the saved system is damaged: its version is {version!r}")
+    if not isinstance(version, int) or version not in (1, 2) or isinstance(version, bool):
+        raise DataError(f"the saved system is damaged: its version is {shown(version)}")
     for key in ("variables", "program", *(("inputs",) if version == 2 else ())):
         if not isinstance(data.get(key), list):
             raise DataError(f"the saved system is damaged: its {key!r} is not a list")
+    if len(data["program"]) > MAX_NODES:
+        raise DataError(f"the saved system has {len(data['program'])} nodes; the limit is {MAX_NODES}")
     ops, values = zip(*map(_read_node, data["program"]), strict=True) if data["program"] else ((), ())
     inputs = tuple(data["inputs"]) if version == 2 else ()
     return SavedSystem(make_program(ops, values), tuple(data["variables"]), inputs)
@@ -65,4 +76,4 @@ def _read_node(node: Any) -> tuple[int, float]:
         return OPCODE_BY_NAME[node], 0.0
     if isinstance(node, str) and re.fullmatch(r"\$[0-9]{1,4}", node):
         return VAR, float(node[1:])
-    raise DataError(f"the saved system is damaged: {node!r} is not part of a program")
+    raise DataError(f"the saved system is damaged: {shown(node)} is not part of a program")

@@ -10,8 +10,23 @@ from odefinder.errors import ExpressionError
 from odefinder.expressions import drafts
 from odefinder.expressions.drafts import FUNCTIONS, Draft
 from odefinder.expressions.parse import MAX_DEPTH, check_names, unknown_name
-from odefinder.expressions.program import ADD, CONST, VAR, Program, operator
+from odefinder.expressions.program import (
+    ADD,
+    CONST,
+    CUBE,
+    POW,
+    POW4,
+    POW5,
+    SQUARE,
+    VAR,
+    Program,
+    operator,
+)
 from odefinder.expressions.walk import fold
+
+MOST_EXACT = 2**53  # whole numbers up to here are exact, in a float as in SymPy
+MOST_BITS = 100_000  # of a number: SymPy writes out (2 x)^1000000
+_POWERS = {POW: 0, SQUARE: 2, CUBE: 3, POW4: 4, POW5: 5}
 
 
 def to_sympy(component: Program, variables: Sequence[str], symbols: Sequence[Any] | None = None) -> Any:
@@ -25,14 +40,27 @@ def to_sympy(component: Program, variables: Sequence[str], symbols: Sequence[Any
 
     def build(op: int, value: float, arguments: Sequence[Any]) -> Any:
         if op == CONST:
-            return sympy.Integer(int(value)) if value.is_integer() else sympy.Float(value)
+            exact = value.is_integer() and abs(value) < MOST_EXACT
+            return sympy.Integer(int(value)) if exact else sympy.Float(value)
         if op == VAR:
             if int(value) >= len(symbols):
                 raise ExpressionError(f"variable number {int(value)} has no name; {len(symbols)} are given")
             return symbols[int(value)]
+        if op in _POWERS:
+            exponent = arguments[1] if op == POW else sympy.Integer(_POWERS[op])
+            if exponent.is_Integer and abs(exponent) * _bits(arguments[0]) > MOST_BITS:
+                raise ExpressionError(f"the power {exponent} of a number has too many digits for SymPy")
         return operator(op).sympy(sympy, *arguments)
 
     return fold(component.ops, component.values, build)
+
+
+def _bits(base: Any) -> int:
+    """The length of the longest whole number in an expression."""
+    import sympy
+
+    numbers = [part for one in base.atoms(sympy.Rational) for part in (one.p, one.q)]
+    return max((abs(int(part)).bit_length() for part in numbers if abs(int(part)) > 1), default=0)
 
 
 # By the name of the SymPy class.
@@ -45,7 +73,7 @@ def from_sympy(expr: Any, variables: Sequence[str]) -> Program:
 
     names = check_names(variables)
     if isinstance(expr, (int, float)):
-        expr = sympy.Float(expr)
+        expr = sympy.Integer(expr) if isinstance(expr, int) else sympy.Float(expr)
     if not isinstance(expr, sympy.Expr):
         raise ExpressionError(f"expected a SymPy expression, not {type(expr).__name__}; text goes to parse")
     return drafts.finished(_convert(expr, names, 0))

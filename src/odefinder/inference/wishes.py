@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from odefinder.edge.rules import shown
 from odefinder.errors import ExpressionError, SettingsError
 from odefinder.expressions.program import Program
 from odefinder.system import ODESystem
@@ -22,7 +23,7 @@ def seed_of(random_state: Any) -> int:
     if isinstance(random_state, np.random.RandomState):
         return int(random_state.randint(2**31 - 1))
     if not isinstance(random_state, Integral) or random_state < 0:
-        raise SettingsError(f"random_state is a whole number, 0 or more, or None, not {random_state!r}")
+        raise SettingsError(f"random_state is a whole number, 0 or more, or None, not {shown(random_state)}")
     return int(random_state)
 
 

@@ -8,7 +8,6 @@ each is written under a temporary name next to its place and then renamed.
 from __future__ import annotations
 
 import json
-import os
 import platform
 from dataclasses import asdict
 from pathlib import Path
@@ -21,6 +20,8 @@ from safetensors.torch import save_file
 from torch import Tensor
 from torch.nn import functional as F
 
+from odefinder.edge.documents import parsed
+from odefinder.edge.writing import replacing
 from odefinder.errors import CheckpointError
 from odefinder.language.tokens import Vocabulary
 from odefinder.network.files import (
@@ -61,13 +62,9 @@ def header(settings: NetworkSettings, **content: Any) -> dict[str, Any]:
 def write(path: Path, tensors: dict[str, Tensor], head: dict[str, Any]) -> None:
     """Write a file completely or not at all."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    try:
-        contiguous = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
-        save_file(contiguous, temporary, metadata={"odefinder": json.dumps(head)})
-        os.replace(temporary, path)
-    finally:
-        temporary.unlink(missing_ok=True)
+    contiguous = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
+    with replacing(path) as place:
+        save_file(contiguous, place, metadata={"odefinder": json.dumps(head)})
 
 
 def read(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
@@ -75,9 +72,9 @@ def read(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
     verify(path)
     try:
         with safe_open(path, framework="pt") as file:
-            head = json.loads((file.metadata() or {}).get("odefinder", "{}"))
+            head = parsed((file.metadata() or {}).get("odefinder", "{}"))
             tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 (not a mapping)
-    except (SafetensorError, OSError, ValueError) as error:
+    except (SafetensorError, OSError, ValueError, TypeError, KeyError, MemoryError) as error:
         raise damaged(path, error) from error
     check_description(head, path)
     return tensors, head
@@ -93,7 +90,7 @@ def network_of(tensors: dict[str, Tensor], head: dict[str, Any], where: str) -> 
 
     Weights from before roles know nothing of them: what they would add to a point is zero.
     """
-    settings = settings_of(head, where)
+    settings = settings_of(head, where, sum(one.numel() for one in tensors.values()))
     network = Network(settings)
     entrance = "embedder.enter.weight"
     if settings.embedder == "waves" and head.get("version", 1) < WITH_ROLES and entrance in tensors:
@@ -133,6 +130,8 @@ def dequantised(tensors: dict[str, Tensor]) -> dict[str, Tensor]:
     for name, tensor in tensors.items():
         if name.endswith(".int8"):
             plain = name.removesuffix(".int8")
+            if plain + ".scale" not in tensors:
+                raise CheckpointError(f"the weights {plain[:60]!r} have no scale; copy the file again")
             scale = tensors[plain + ".scale"].float()
             result[plain] = tensor * scale if scale.ndim == 2 else (tensor * scale).T  # 2: version 1
         elif not name.endswith(".scale") and not name.startswith(GRAPH):

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from odefinder.errors import CheckpointError
 from odefinder.language.number_words import PAD
 from odefinder.language.tokens import Vocabulary
-from odefinder.network.files import read_weights, settings_of
+from odefinder.network.files import damaged, read_weights, settings_of
 from odefinder.network.presets import NetworkSettings
 from odefinder.network.runtime import Floats, Ids, draw_tokens
 
@@ -32,6 +32,7 @@ class Graph:
     def __init__(
         self, path: Path, content: NDArray[np.uint8], weights: dict[str, NDArray[Any]], threads: int
     ):
+        self.path = path
         # onnxruntime reads these arrays for as long as the session lives.
         self.weights = {
             name: onnxruntime.OrtValue.ortvalue_from_numpy(tensor) for name, tensor in weights.items()
@@ -50,6 +51,16 @@ class Graph:
                 f"({type(error).__name__}: {error}); upgrade it, or copy the file again"
             ) from error
 
+    def run(self, names: list[str], inputs: dict[str, Any]) -> list[NDArray[Any]]:
+        """The outputs of these names."""
+        try:
+            return list(self.session.run(names, inputs))
+        except Exception as error:  # as above
+            raise CheckpointError(
+                f"the network of {self.path} cannot be run ({type(error).__name__}: {str(error)[:200]}); "
+                "copy the file again"
+            ) from error
+
 
 class OnnxRuntime:
     """The network of a weights file."""
@@ -58,14 +69,30 @@ class OnnxRuntime:
 
     def __init__(self, path: Path, threads: int = 1):
         weights, head = read_weights(path)
-        self.settings = settings_of(head, str(path))
-        needed = head["graphs"]
+        self.settings = settings_of(head, str(path), sum(one.size for one in weights.values()))
+        needed = head.get("graphs", {"encoder": (), "decoder": ()})
+        missing = {"graph.encoder", "graph.decoder", *needed["encoder"], *needed["decoder"]} - set(weights)
+        if missing:
+            raise damaged(path, f"there is no {min(missing)[:60]!r} in it")
+        for name, shape in (("positions.weight", (self.settings.max_length, self.settings.width)),
+                            ("decoder.0.attention.gain", (self.settings.heads,))):  # fmt: skip
+            if name in weights and weights[name].shape != shape:
+                raise damaged(path, f"{name} has shape {weights[name].shape}, its settings say {shape}")
         self.encoder, self.decoder = (
             Graph(path, weights[f"graph.{name}"], {key: weights[key] for key in needed[name]}, threads)
             for name in ("encoder", "decoder")
         )
         self.memory_names = [output.name for output in self.encoder.session.get_outputs()]
         self.knows_roles = "roles" in {entry.name for entry in self.encoder.session.get_inputs()}
+        self._check_layers(path)
+
+    def _check_layers(self, path: Path) -> None:
+        """Raise if the graphs are not those of the settings."""
+        kept = {entry.name for entry in self.decoder.session.get_inputs()}
+        layers, memory = self.settings.decoder_layers, set(self.memory_names)
+        past = {f"past_{part}.{i}" for part in ("key", "value") for i in range(layers)}
+        if not past <= kept or f"past_key.{layers}" in kept or not {"key.0", f"key.{layers - 1}"} <= memory:
+            raise damaged(path, f"its graphs do not have the {layers} layers of its settings")
 
     def encode(
         self, points: NDArray[Any], trajectory: NDArray[np.integer], roles: NDArray[np.integer]
@@ -73,7 +100,7 @@ class OnnxRuntime:
         inputs = {"points": points, "trajectory": trajectory.astype(np.int64)}
         if self.knows_roles:
             inputs["roles"] = roles.astype(np.int64)
-        return dict(zip(self.memory_names, self.encoder.session.run(self.memory_names, inputs), strict=True))
+        return dict(zip(self.memory_names, self.encoder.run(self.memory_names, inputs), strict=True))
 
     def begin(self, memory: Memory, samples: int, masks: NDArray[np.bool_]) -> OnnxSequences:
         return OnnxSequences(self, memory, samples, masks)
@@ -110,7 +137,7 @@ class OnnxSequences:
         block: int | None = None,
     ):
         settings: NetworkSettings = runtime.settings
-        self.session = runtime.decoder.session
+        self.graph = runtime.decoder
         self.memory = memory
         self.masks = masks
         self.position = 0
@@ -141,7 +168,7 @@ class OnnxSequences:
             inputs |= {f"past_key.{i}": keys[: full + 1], f"past_value.{i}": values[: full + 1]}
             names += [f"new_key.{i}", f"new_value.{i}"] if room else []
         logits: NDArray[np.float32]
-        logits, *new = self.session.run(names, inputs)
+        logits, *new = self.graph.run(names, inputs)
         for i in range(len(new) // 2):
             self.keys[i][full, ..., place : place + length, :] = new[2 * i]
             self.values[i][full, ..., place : place + length, :] = new[2 * i + 1]

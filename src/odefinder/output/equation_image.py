@@ -6,6 +6,8 @@ import re
 from functools import lru_cache
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from odefinder.expressions.printing import latex_name, to_latex, to_text
 from odefinder.system import ODESystem
 
@@ -108,11 +110,13 @@ def _extent_of_one(text: str) -> tuple[float, float, float]:
         box = TextPath((0, 0), text, size=10.0, prop=FontProperties(math_fontfamily="cm")).get_extents()
     except (ValueError, RuntimeError):
         return float("inf"), 0.0, 0.0
+    if not np.isfinite(box.extents).all():  # nothing but what has no width, such as underscores
+        return 0.0, 0.0, 0.0
     return float(box.x1) / 10.0, max(0.0, -float(box.y0)) / 10.0, float(box.y1) / 10.0
 
 
 def _cut(system: ODESystem, index: int, size: float, room: float) -> str:
     """Plain text that ends where the figure does."""
     text = "  = " + to_text(system.program.components()[index], system.names, DIGITS)
-    length = int(room / (0.6 * size))
+    length = max(8, int(room / (0.6 * size))) if np.isfinite(room) else 8
     return text if len(text) <= length else text[: length - 4] + " ..."

@@ -12,12 +12,40 @@ import numpy as np
 
 from odefinder.data import saved as saved_data
 from odefinder.data.dataset import Dataset, Floats
+from odefinder.edge.documents import MOST_BYTES, check_version, checked_document, parsed
+from odefinder.edge.parameters import checked
+from odefinder.edge.reading import read_bytes
+from odefinder.edge.rules import Anything, Array, ListOf, Number, Object, OrNone, Text, Whole
+from odefinder.edge.writing import write_text
 from odefinder.errors import DataError, OdefinderError
 from odefinder.inference.find import Outcome
 from odefinder.inference.remarks import Explanation
 from odefinder.system import ODESystem
 
 FORMAT, VERSION = "odefinder model", 2  # version 1 has no roles
+
+
+_FINITE = Number("a finite number", -1.7e308, 1.7e308)
+_SYSTEM = Object(
+    {
+        "r2": OrNone(_FINITE),
+        "criterion": _FINITE,
+        "weight": Number("a number from 0 to 1", 0.0, 1.0 + 1e-9),
+        "source": Text(),
+        "starts": Array(2),
+        "system": Anything("a saved system"),
+    }
+)
+MODEL = Object(
+    {
+        "parameters": Object({}, keep=True),
+        "chosen": Whole("the number of a row", 0, 10**6),
+        "systems": ListOf(_SYSTEM, least=1, most=100_000, sentence="a list of systems"),
+        "noise": Array(1, missing=True),
+        "notes": ListOf(Text()),
+        "data": saved_data.DATA,
+    }
+)
 
 
 @dataclass(frozen=True)
@@ -32,27 +60,18 @@ class Saved:
 
 def write(path: str | Path, saved: Saved) -> None:
     """Write the file."""
-    text = json.dumps(as_dict(saved), ensure_ascii=False, allow_nan=False, indent=1)
-    try:
-        Path(path).write_text(text + "\n", encoding="utf-8")
-    except OSError as error:
-        raise DataError(f"cannot write {path}: {error.strerror or error}") from None
+    file = checked("path", path)
+    write_text(file, json.dumps(as_dict(saved), ensure_ascii=False, allow_nan=False, indent=1) + "\n")
 
 
 def read(path: str | Path) -> Saved:
     """Read the file, or say what is wrong with it."""
+    file = checked("path", path)
+    content = read_bytes(file, MOST_BYTES)
     try:
-        return _from_dict(json.loads(Path(path).read_bytes().decode("utf-8")))
-    except FileNotFoundError:
-        raise DataError(f"there is no file {path}; check the path (now in {Path.cwd()})") from None
-    except OSError as error:
-        raise DataError(f"cannot read {path}: {error.strerror or error}") from None
+        return _from_dict(parsed(content))
     except OdefinderError as error:
         raise DataError(f"cannot read {path}: {error}") from None
-    except (json.JSONDecodeError, UnicodeDecodeError):
-        raise DataError(f"cannot read {path}: this is not JSON; give what ODEFormer.save wrote") from None
-    except (KeyError, TypeError, ValueError, IndexError, AttributeError, RecursionError) as error:
-        raise DataError(f"cannot read {path}: it is damaged ({type(error).__name__}: {error})") from None
 
 
 def as_dict(saved: Saved) -> dict[str, Any]:
@@ -85,11 +104,8 @@ def as_dict(saved: Saved) -> dict[str, Any]:
 def _from_dict(content: Any) -> Saved:
     if not isinstance(content, dict) or content.get("format") != FORMAT:
         raise DataError(f'this is not a saved model: it lacks the entry "format": "{FORMAT}"')
-    if content["version"] > VERSION:
-        raise DataError(
-            f"it was saved in version {content['version']} of the format, and this odefinder reads up to "
-            f"version {VERSION}: update odefinder"
-        )
+    check_version(content, VERSION)
+    content = checked_document(content, MODEL, "the saved model")
     dataset = saved_data.read_dict(content["data"])
     explanations = [
         Explanation(
@@ -103,7 +119,18 @@ def _from_dict(content: Any) -> Saved:
         for one in content["systems"]
     ]
     outcome = Outcome(explanations, _floats(content["noise"]), list(content["notes"]))
+    _check_agreement(dataset, outcome, content["chosen"])
     return Saved(dict(content["parameters"]), dataset, outcome, int(content["chosen"]))
+
+
+def _check_agreement(dataset: Dataset, outcome: Outcome, chosen: int) -> None:
+    """Raise if the parts of a file are not about the same variables and trajectories."""
+    shape = (len(dataset), dataset.dimension)
+    for row, one in enumerate(outcome.explanations):
+        if one.system.variables != dataset.variables or one.starts.shape != shape:
+            raise DataError(f"the saved model is damaged: systems/{row} does not belong to its data")
+    if outcome.noise.shape != (dataset.dimension,) or chosen >= len(outcome.explanations):
+        raise DataError("the saved model is damaged: noise or chosen do not belong to its data")
 
 
 def _floats(values: Any) -> Floats:

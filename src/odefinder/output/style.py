@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from functools import wraps
 from pathlib import Path
@@ -11,6 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from odefinder.data.names import split_unit
+from odefinder.edge.parameters import checked
+from odefinder.edge.writing import replacing
 from odefinder.errors import SettingsError
 
 # Okabe and Ito's palette, which colour-blind readers can tell apart; black is kept for text.
@@ -45,21 +48,19 @@ def styled(draw: Callable[P, R]) -> Callable[P, R]:
 @styled
 def save(figure: Any, path: str | Path, dpi: int = 160) -> None:
     """Write a figure, in the format that the ending of the path says."""
-    path = check_path(path)
-    try:
-        figure.savefig(path, dpi=dpi, facecolor="white")
-    except OSError as error:
-        raise SettingsError(f"cannot write {path}: {error.strerror or error}") from None
+    path, dots = check_path(path), checked("dpi", dpi)
+    with replacing(path) as place:
+        figure.savefig(place, dpi=dots, facecolor="white", format=path.suffix.lower().removeprefix("."))
 
 
 def check_path(path: str | Path) -> Path:
     """The path, if a figure can be written there."""
-    path = Path(path)
+    path = Path(checked("path", path))
     if path.suffix.lower() not in ENDINGS:
         raise SettingsError(
             f"figures cannot be written to {str(path)!r}; end the name in {', '.join(ENDINGS)}"
         )
-    if not path.parent.is_dir():
+    if not os.path.isdir(path.parent):  # which also holds for names that are too long
         raise SettingsError(f"there is no folder {path.parent}; create it first")
     return path
 

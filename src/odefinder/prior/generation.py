@@ -32,6 +32,11 @@ from rich.progress import (
 )
 from rich.text import Text
 
+from odefinder.edge.documents import checked_document, parsed
+from odefinder.edge.reading import read_bytes
+from odefinder.edge.rules import Object, Whole, shown
+from odefinder.edge.rules import Text as TextRule
+from odefinder.edge.writing import write_text
 from odefinder.errors import DataError, MissingExtraError, OdefinderError, SettingsError
 from odefinder.language.tokens import Vocabulary
 from odefinder.limits.sizes import MAX_POINTS, MAX_TRAJECTORIES
@@ -43,6 +48,19 @@ from odefinder.prior.statistics import Statistics, describe, no_statistics
 
 FORMAT = 2  # of the folder; raise it when an older reader would misread a newer folder
 MANIFEST = "manifest.json"
+LONGEST_MANIFEST = 1 << 24  # bytes
+MANIFEST_RULE = Object(
+    {
+        "seed": Whole("a whole number, 0 or more", 0, 2**63),
+        "count": Whole("a whole number, 1 or more", 1, 2**62),
+        "shard_size": Whole("a whole number, 1 or more", 1, 2**62),
+        "points": Whole("a whole number, 0 or more", 0, 2**31),
+        "preset": TextRule(),
+        "prior": Object({}, keep=True),
+        "vocabulary": Object({}, keep=True),
+    },
+    keep=True,
+)
 CHUNK = 256  # examples drawn at once: how often progress is reported and Ctrl-C heard
 
 
@@ -153,18 +171,18 @@ def generate(
 def read_manifest(folder: str | os.PathLike[str]) -> dict[str, Any]:
     """The settings of a folder of shards."""
     path = Path(folder) / MANIFEST
+    if not os.path.exists(path):
+        raise DataError(f"{folder} has no {MANIFEST}: `odefinder generate` did not write it")
     try:
-        manifest = json.loads(path.read_text())
-        known = manifest["format"]
-    except FileNotFoundError:
-        raise DataError(f"{folder} has no {MANIFEST}: `odefinder generate` did not write it") from None
-    except (OSError, ValueError, TypeError, KeyError) as problem:
+        manifest = parsed(read_bytes(path, LONGEST_MANIFEST))
+        known = manifest.get("format") if isinstance(manifest, dict) else None
+        if known == FORMAT:
+            return dict(checked_document(manifest, MANIFEST_RULE, "it"))
+    except DataError as problem:
         raise DataError(f"cannot read {path}: {problem}") from None
-    if known != FORMAT:
-        raise DataError(
-            f"{folder} has format {known}, this version reads format {FORMAT}; generate the data again"
-        )
-    return dict(manifest)
+    raise DataError(
+        f"{folder} has format {shown(known)}, this version reads format {FORMAT}; generate the data again"
+    )
 
 
 def read_examples(folder: str | os.PathLike[str]) -> Iterator[Examples]:
@@ -269,9 +287,7 @@ def _prepare_folder(job: _Job) -> None:
             raise DataError(f"{folder} holds shards without a {MANIFEST}; name another folder")
         for leftover in folder.glob(f".*{TEMPORARY}"):
             leftover.unlink(missing_ok=True)
-        temporary = folder / f".{MANIFEST}.{os.getpid()}{TEMPORARY}"
-        temporary.write_text(json.dumps(ours, indent=1) + "\n")
-        os.replace(temporary, folder / MANIFEST)
+        write_text(folder / MANIFEST, json.dumps(ours, indent=1) + "\n")
     except OdefinderError:
         raise
     except OSError as problem:

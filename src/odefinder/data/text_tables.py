@@ -1,0 +1,196 @@
+"""Text tables (CSV and the like): delimiter, decimal mark, header and comments are found out.
+
+The rows are read in blocks, so that memory holds the text and the numbers, not a cell for each of them.
+"""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from itertools import chain, islice
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from odefinder.errors import DataError
+
+MOST_COLUMNS = 2_000
+MISSING = {"", "na", "n/a", "nan", "null", "none", "-", "--", "?", ".", "missing", "#n/a", "<na>", "nat"}
+_COMMENTS = ("#", "%")
+_SNIFFED_LINES = 50
+_BLOCK = 1 << 20  # characters
+_ROWS = 10_000  # turned into numbers at a time
+
+Line = tuple[int, str]  # its number and its text
+
+
+def decoded(content: bytes) -> str:
+    if content.startswith((b"\xff\xfe", b"\xfe\xff")):
+        return content.decode("utf-16", errors="replace")
+    if b"\x00" in content:
+        raise DataError("this is not a text file; save the table as CSV")
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        return content.decode("latin-1")
+
+
+def table_of_text(text: str) -> pd.DataFrame:
+    """The table; delimiter, decimal comma, header and comments are detected."""
+    comments: list[str] = []
+    lines = _lines(text, comments)
+    first = list(islice(lines, _SNIFFED_LINES + 1))
+    if not first:
+        raise DataError("the file is empty; give a header and one row per point")
+    delimiter, decimal = _dialect([line for _, line in first])
+    cells = _cells(*first[0], delimiter)
+    header = None
+    if not all(_is_value(cell, decimal) for cell in cells):
+        header, first = cells, first[1:]
+    elif comments and len(_cells(0, comments[-1], delimiter)) == len(cells):
+        header = _cells(0, comments[-1], delimiter)  # as numpy.savetxt writes it
+    if not first:
+        raise DataError("the file has a header, but no rows of values")
+    columns = _columns(chain(first, lines), delimiter, decimal)
+    return _named(header, columns)
+
+
+def _lines(text: str, comments: list[str]) -> Iterator[Line]:
+    """The lines with content; comments before the first of them are added to the list."""
+    number, begun, start = 0, False, 0
+    while start < len(text):
+        end = text.find("\n", start + _BLOCK) + 1 or len(text)
+        for line in text[start:end].splitlines():
+            number += 1
+            if line.lstrip().startswith(_COMMENTS):
+                comments += [] if begun else [line.lstrip().lstrip("".join(_COMMENTS)).strip()]
+            elif line.strip():
+                begun = True
+                yield number, line
+        start = end
+
+
+def _columns(lines: Iterator[Line], delimiter: str, decimal: str) -> list[Any]:
+    """The columns as numbers or, where they are not, as a Series of objects."""
+    width = 0
+    blocks: list[list[Any]] = []
+    while block := list(islice(lines, _ROWS)):
+        rows = []
+        for number, line in block:
+            row = _cells(number, line, delimiter)
+            width = width or len(row)
+            if len(row) != width:
+                raise DataError(
+                    f"line {number} has {len(row)} entries, those before have {width}; correct it"
+                )
+            rows.append(row)
+        blocks.append([_column(cells, decimal) for cells in zip(*rows, strict=True)])
+    return [_joined(parts) for parts in zip(*blocks, strict=True)]
+
+
+def _named(header: list[str] | None, columns: list[Any]) -> pd.DataFrame:
+    """The table, without columns that have neither a name nor values."""
+    width = len(columns)
+    if header is None:
+        header = ["t", *(f"x{j}" for j in range(width - 1))]
+    if len(header) == width - 1 and _names_rows(columns[0]):
+        header = ["", *header]  # R leaves the column of row names without a title
+    if len(header) != width:
+        raise DataError(f"the header has {len(header)} names for {width} columns; give each column one name")
+    used = [j for j in range(width) if header[j] or not pd.isna(columns[j]).all()]
+    twice = [name for name, count in Counter(header[j] for j in used).items() if count > 1]
+    if twice:
+        raise DataError(f"two columns are called {twice[0][:60]!r}; give each column its own name")
+    if len(used) < 2:
+        raise DataError(
+            "the file has a single column; give the time and at least one variable, separated by commas"
+        )
+    return pd.DataFrame({header[j]: columns[j] for j in used})
+
+
+def _names_rows(column: Any) -> bool:
+    """Whether a column names or numbers the rows: text, or 1, 2, 3, ..."""
+    if not isinstance(column, np.ndarray):
+        return not any(isinstance(one, float) for one in column)
+    return column[0] in (0.0, 1.0) and np.array_equal(column, column[0] + np.arange(len(column)))
+
+
+def _dialect(lines: Sequence[str]) -> tuple[str, str]:
+    """The delimiter and the decimal mark under which most cells are numbers or dates."""
+    best, choice = -1.0, (",", ".")
+    for delimiter, decimal in ((",", "."), (";", "."), (";", ","), ("\t", "."), ("\t", ","), ("|", "."),
+                               ("|", ","), (" ", "."), (" ", ",")):  # fmt: skip
+        rows = [_cells(number, line, delimiter) for number, line in enumerate(lines, start=1)]
+        body = rows[1:] or rows
+        if max(map(len, body)) < 2:
+            continue
+        same_width = sum(len(row) == len(body[0]) for row in body) / len(body)
+        cells = [cell for row in body for cell in row]
+        score = same_width * sum(_is_value(cell, decimal) for cell in cells) / len(cells)
+        if score > best:
+            best, choice = score, (delimiter, decimal)
+    return choice
+
+
+def _cells(number: int, line: str, delimiter: str) -> list[str]:
+    if line.count(delimiter) >= MOST_COLUMNS and (delimiter != " " or len(line.split()) > MOST_COLUMNS):
+        raise DataError(f"line {number} has more than {MOST_COLUMNS} columns, which is the limit")
+    if delimiter == " ":
+        return line.split()
+    if '"' not in line:
+        return [cell.strip() for cell in line.split(delimiter)]
+    try:
+        return [cell.strip() for cell in next(csv.reader([line], delimiter=delimiter, skipinitialspace=True))]
+    except csv.Error as error:
+        raise DataError(f"line {number}, {line[:40]!r}, cannot be read: {error}") from None
+
+
+def _is_value(cell: str, decimal: str) -> bool:
+    """A number, a date or nothing."""
+    if cell.lower() in MISSING or re.match(r"\d{1,4}[-/.:]\d{1,2}[-/.:]\d", cell):
+        return True
+    return _number(cell, decimal) is not None
+
+
+def _number(cell: str, decimal: str) -> float | None:
+    if decimal == ",":
+        if "." in cell:
+            return None
+        cell = cell.replace(",", ".", 1)
+    try:
+        return float(cell) if "_" not in cell else None
+    except ValueError:
+        return None
+
+
+def _column(cells: Sequence[str], decimal: str) -> Any:
+    """Numbers, or a list in which cells that are not numbers are text; missing entries are NaN or None."""
+    if decimal == ".":
+        try:
+            values = np.fromiter(map(float, cells), np.float64, len(cells))
+        except ValueError:
+            pass
+        else:
+            if not any("_" in cell for cell in cells):
+                return values
+    known = [None if cell.lower() in MISSING else cell for cell in cells]
+    numbers = [np.nan if cell is None else _number(cell, decimal) for cell in known]
+    if None not in numbers:
+        return np.array(numbers, dtype=np.float64)
+    return [
+        cell if cell is None or number is None else number
+        for cell, number in zip(known, numbers, strict=True)
+    ]
+
+
+def _joined(parts: Sequence[Any]) -> Any:
+    """One column of several blocks."""
+    if all(isinstance(part, np.ndarray) for part in parts):
+        return np.concatenate(parts)
+    values: list[Any] = []
+    for part in parts:
+        values += [None if np.isnan(one) else one for one in part] if isinstance(part, np.ndarray) else part
+    return pd.Series(values, dtype=object)

@@ -1,0 +1,1 @@
+"""The edge: rules for what users give, and how files are read and written without losing anything."""

@@ -1,0 +1,56 @@
+"""Reading what a path leads to: regular files and pipes, nothing that never ends."""
+
+from __future__ import annotations
+
+import stat
+from pathlib import Path
+
+from odefinder.errors import DataError
+
+
+def check_file(path: Path) -> int | None:
+    """The size of a regular file, None for a pipe; everything else is an error."""
+    try:
+        found = path.stat()
+    except FileNotFoundError:
+        raise DataError(f"there is no file {path}; check the path{_here()}") from None
+    except (OSError, ValueError) as error:  # also names that are too long, or have a NUL
+        raise DataError(f"cannot read {_short(path)}: {_reason(error)}") from None
+    if stat.S_ISDIR(found.st_mode):
+        raise DataError(f"{path} is a folder; give the path of a file")
+    if stat.S_ISFIFO(found.st_mode):
+        return None
+    if not stat.S_ISREG(found.st_mode):
+        raise DataError(f"{path} is neither a file nor a pipe; copy what it holds to a file first")
+    return found.st_size
+
+
+def read_bytes(path: Path, most: int) -> bytes:
+    """The content, if it is not larger than `most`."""
+    size = check_file(path)
+    if size is not None and size > most:
+        raise DataError(f"{path} has {size:,} bytes, and the limit is {most:,}; give a smaller file")
+    try:
+        with path.open("rb") as file:
+            content = file.read(most + 1)
+    except OSError as error:
+        raise DataError(f"cannot read {_short(path)}: {_reason(error)}") from None
+    if len(content) > most:
+        raise DataError(f"{path} has more than {most:,} bytes, which is the limit; give a smaller file")
+    return content
+
+
+def _here() -> str:
+    try:
+        return f" (now in {Path.cwd()})"
+    except OSError:  # a folder that was removed
+        return ""
+
+
+def _short(path: Path) -> str:
+    text = str(path).replace("\0", "?")
+    return text if len(text) <= 200 else f"{text[:200]}..."
+
+
+def _reason(error: Exception) -> str:
+    return str(getattr(error, "strerror", None) or error)
