@@ -40,7 +40,7 @@ def report(model: ODEFormer, row: int) -> str:
     """The page; names from the data are escaped."""
     one = explanation(model, row)
     picture = figure(model, row, "svg").decode("utf-8")
-    cells = rows(model._fitted(), row, None)
+    cells = rows(model.dataset_, model._fitted(), row, None)
     parts = [
         f"<h1>{escape(', '.join(one.system.variables))}: the equations behind the data</h1>",
         f"<p>{escape(str(model.dataset_))}. Written by odefinder {escape(version('odefinder'))}.</p>",
