@@ -6,6 +6,7 @@ It validates what it is given, hands it to `inference.find`, and keeps what came
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from numbers import Integral
 from pathlib import Path
@@ -19,12 +20,10 @@ from odefinder.data.dataset import Dataset, Floats
 from odefinder.edge.parameters import checked_all
 from odefinder.edge.rules import cores, shown
 from odefinder.errors import SettingsError
-from odefinder.expressions.canonical import canonical
 from odefinder.expressions.operators import allowed_operators
 from odefinder.inference.choose.criterion import on_front
 from odefinder.inference.find import FindSettings, Outcome, default_budget, find
-from odefinder.inference.fit.refine import fit_constants
-from odefinder.inference.fit.states import estimate_states
+from odefinder.inference.fit.starts import starts_of
 from odefinder.inference.propose.decode import Decoding
 from odefinder.inference.remarks import Explanation
 from odefinder.inference.wishes import guessed_programs, seed_of
@@ -280,7 +279,7 @@ class ODEFormer(Parameters):
                 f"the system reads {', '.join(self.system_.inputs) or 'no inputs'}, and the data have "
                 f"{', '.join(dataset.known) or 'none'}; give the same ones (inputs=, conditions=)"
             )
-        driven = zip(_starts(self.system_, dataset), dataset.times, dataset.all_signals(), strict=True)
+        driven = zip(starts_of(self.system_, dataset), dataset.times, dataset.all_signals(), strict=True)
         predicted = [self.system_.simulate(start, times, signals) for start, times, signals in driven]
         return variance_weighted_r2(np.concatenate(dataset.states), np.concatenate(predicted))
 
@@ -388,18 +387,6 @@ def _dataset(
     return X
 
 
-def _starts(system: ODESystem, dataset: Dataset) -> Floats:
-    """Where the trajectories of a system begin, from the data (trajectories, D)."""
-    scaling = dataset.scaling()
-    data = dataset.observations(scaling)
-    starts = estimate_states(data).starts
-    if data.unseen.any():
-        program = canonical(scaling.to_scaled(system.program), explicit=True)
-        held = np.ones(len(program.constants), np.bool_)
-        starts = fit_constants(program, data, starts=starts, fixed=held).starts
-    return scaling.original_states(starts)
-
-
 def _with_variables(dataset: Dataset, names: tuple[str, ...]) -> Dataset:
     """The data with the variables of these names, or in their places where one of both sides has no names."""
     given = dataset.variables
@@ -407,7 +394,7 @@ def _with_variables(dataset: Dataset, names: tuple[str, ...]) -> Dataset:
         return dataset.with_variables(names)
     unnamed = tuple(f"x{j}" for j in range(len(names)))
     if len(given) == len(names) and unnamed in (given, names):
-        return dataset
+        return replace(dataset, variables=names, titles=names)
     raise SettingsError(
         f"the variables of the data are {', '.join(given)}, those of the system {', '.join(names)}; "
         "give the same ones"

@@ -1,0 +1,84 @@
+"""Fits of what laboratories have: velocities nobody measured, inputs, conditions, the time itself."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.typing import NDArray
+
+from odefinder import ODEFormer
+from odefinder.errors import SettingsError
+from odefinder.system import ODESystem
+
+TIMES = np.linspace(0.0, 12.0, 120)
+FORCE = np.sign(np.sin(1.7 * TIMES)) + 0.3 * np.cos(0.5 * TIMES)
+PENDULUM = ODESystem.from_text("theta' = v; v' = -2.3*sin(theta) - 0.2*v")
+DRIVEN = ODESystem.from_text("x' = v; v' = 1.5*u - 0.4*v - 2*x - x^3", inputs=["u"])
+
+
+def noisy(x: NDArray[np.float64], share: float = 0.03) -> NDArray[np.float64]:
+    return x + share * x.std(axis=0) * np.random.default_rng(0).normal(size=x.shape)
+
+
+def quick(**options: object) -> ODEFormer:
+    return ODEFormer(network=False, **options)
+
+
+def test_a_pendulum_seen_by_its_angle() -> None:
+    theta = PENDULUM.simulate([1.8, 0.0], TIMES)[:, :1]
+    model = quick(order=2).fit(theta, TIMES, variables=["theta"])
+    assert "theta'' = -0.2*theta' - 2.3*sin(theta)" in str(model)
+    assert model.system_.variables == ("theta", "theta_dot")
+    assert model.starts_[0] == pytest.approx([1.8, 0.0], abs=1e-3)
+    other = PENDULUM.simulate([-1.0, 1.5], TIMES)[:, :1]
+    assert model.score(other, TIMES) > 0.9999
+
+
+def test_a_noisy_angle_is_no_obstacle() -> None:
+    theta = noisy(PENDULUM.simulate([1.8, 0.0], TIMES)[:, :1])
+    model = quick(order={"theta": 2}).fit(theta, TIMES, variables=["theta"])
+    assert model.score(PENDULUM.simulate([-1.0, 1.5], TIMES)[:, :1], TIMES) > 0.99
+
+
+def test_measured_velocities_are_used() -> None:
+    states = PENDULUM.simulate([1.8, 0.0], TIMES)
+    frame = pd.DataFrame({"t": TIMES, "theta": states[:, 0], "theta_dot": states[:, 1]})
+    model = quick(order=2).fit(frame)
+    first, second = str(model.system_).splitlines()
+    assert first.split("=")[1].strip() == "theta_dot"
+    assert second.split("=")[1].strip() == "-0.2*theta_dot - 2.3*sin(theta)"
+
+
+def test_a_driven_oscillator_seen_by_its_position(tmp_path: Path) -> None:
+    x = noisy(DRIVEN.simulate([0.2, 0.0], TIMES, inputs=FORCE[:, None])[:, :1])
+    model = quick(order=2).fit(x, TIMES, variables=["x"], inputs={"u": FORCE})
+    assert "x'' = 1.5*u - 2*x - 0.4*x' - x^3" in str(model)
+    push = np.cos(2.2 * TIMES)
+    truth = DRIVEN.simulate([0.0, 0.0], TIMES, inputs=push[:, None])
+    np.testing.assert_allclose(model.simulate([0.0, 0.0], TIMES, inputs={"u": push}), truth, atol=0.15)
+    model.save(tmp_path / "model.json")
+    again = ODEFormer.load(tmp_path / "model.json")
+    np.testing.assert_array_equal(again.simulate(), model.simulate())
+    model.plot(tmp_path / "figure.png")
+    with pytest.raises(SettingsError, match="reads u"):
+        model.score(x, TIMES)
+
+
+def test_conditions_of_several_trajectories() -> None:
+    growth = ODESystem.from_text("N' = 0.5*c*N*(1 - N/4)", inputs=["c"])
+    levels = (0.5, 1.0, 2.0)
+    runs = [growth.simulate([0.3], TIMES, conditions={"c": level}) for level in levels]
+    conditions = [{"c": level} for level in levels]
+    model = quick().fit(runs, [TIMES] * 3, variables=["N"], conditions=conditions)
+    assert str(model.system_) == "N' = 0.5*N*c - 0.125*N^2*c"
+    predicted = model.simulate([0.3], TIMES, conditions={"c": 3.0})
+    np.testing.assert_allclose(predicted, growth.simulate([0.3], TIMES, conditions={"c": 3.0}), atol=1e-3)
+
+
+def test_a_force_of_unknown_frequency() -> None:
+    x = ODESystem.from_text("x' = -0.5*x + 2*sin(1.3*t)", inputs=["t"]).simulate([0.5], TIMES)
+    model = quick(explicit_time=True).fit(x, TIMES, variables=["x"])
+    assert str(model.system_) == "x' = 2*sin(1.3*t) - 0.5*x"
