@@ -353,3 +353,11 @@ def test_what_scikit_learn_expects() -> None:
     assert not failed
     assert {result["check_name"] for result in results if result["status"] == "xfail"} == set(EXCEPTIONS)
     assert sum(result["status"] == "passed" for result in results) > 20
+
+
+def test_progress_may_be_a_function() -> None:
+    t = np.linspace(0.0, 4.0, 40)
+    stages: list[str] = []
+    ODEFormer(network=False, progress=stages.append).fit(3.0 * np.exp(-t)[:, None], t)
+    assert stages[0] == "preparing"
+    assert stages[-1] == "searching"

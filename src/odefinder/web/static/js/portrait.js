@@ -2,10 +2,10 @@
 
 import { colour } from "./colours.js";
 import { el, short } from "./dom.js";
+import { NAMESPACE, Plane, line, range, share, svg } from "./svg.js";
 
 const SIZE = 420;
 const MARGIN = { left: 56, right: 12, top: 12, bottom: 44 };
-const NAMESPACE = "http://www.w3.org/2000/svg";
 
 export class Portrait {
   constructor(place, variables) {
@@ -39,10 +39,12 @@ export class Portrait {
     this.three = !this.selects[2].hidden && axes[2] >= 0;
     const used = this.three ? axes : axes.slice(0, 2);
     const ranges = used.map((j) => range([...this.data, ...(this.lines ?? [])].flatMap((one) => one.states[j])));
-    this.map = this.three ? projection(ranges, this.turn) : plane(ranges);
-    const shapes = this.three ? box(this.map, used.map((j) => this.variables[j]), ranges) : frame(this.map, used.map((j) => this.variables[j]), ranges);
-    (this.lines ?? []).forEach((line, k) => {
-      const points = pointsOf(line, used).map((point) => this.map(point).map((v) => v.toFixed(1)).join(","));
+    const names = used.map((j) => this.variables[j]);
+    const plane = new Plane({ width: SIZE, height: SIZE, margin: MARGIN }, ranges);
+    this.map = this.three ? projection(ranges, this.turn) : (point) => plane.at(point);
+    const shapes = this.three ? box(this.map, names, ranges) : plane.axes(names);
+    (this.lines ?? []).forEach((curve, k) => {
+      const points = pointsOf(curve, used).map((point) => this.map(point).map((v) => v.toFixed(1)).join(","));
       shapes.push(svg("polyline", { points: points.join(" "), fill: "none", stroke: colour(k), "stroke-width": "2" }));
     });
     this.dots = this.data.flatMap((one, k) => pointsOf(one, used).map((point) => ({ point, at: this.map(point), k })));
@@ -90,32 +92,9 @@ export class Portrait {
   }
 }
 
-function svg(tag, attributes, text) {
-  const node = document.createElementNS(NAMESPACE, tag);
-  for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value);
-  if (text !== undefined) node.textContent = text;
-  return node;
-}
-
 function pointsOf(one, used) {
   const rows = one.times.map((_, i) => used.map((j) => one.states[j][i]));
   return rows.filter((row) => row.every((value) => value !== null));
-}
-
-function range(values) {
-  const known = values.filter((value) => value !== null);
-  const low = known.reduce((a, b) => Math.min(a, b), Infinity);
-  const high = known.reduce((a, b) => Math.max(a, b), -Infinity);
-  const pad = (high - low) * 0.05 || Math.abs(high) * 0.05 || 1;
-  return [low - pad, high + pad];
-}
-
-const share = (value, [low, high]) => (value - low) / (high - low);
-
-function plane([rx, ry]) {
-  const width = SIZE - MARGIN.left - MARGIN.right;
-  const height = SIZE - MARGIN.top - MARGIN.bottom;
-  return ([x, y]) => [MARGIN.left + share(x, rx) * width, MARGIN.top + (1 - share(y, ry)) * height];
 }
 
 function projection(ranges, { around, up }) {
@@ -124,34 +103,6 @@ function projection(ranges, { around, up }) {
     const [a, b] = [x * Math.cos(around) - y * Math.sin(around), x * Math.sin(around) + y * Math.cos(around)];
     return [SIZE / 2 + a * SIZE * 0.56, SIZE / 2 - (z * Math.cos(up) - b * Math.sin(up)) * SIZE * 0.56];
   };
-}
-
-function ticks([low, high]) {
-  const rough = (high - low) / 5;
-  const power = 10 ** Math.floor(Math.log10(rough));
-  const step = [1, 2, 5, 10].map((k) => k * power).find((one) => one >= rough);
-  const found = [];
-  for (let k = Math.ceil(low / step); k * step <= high; k += 1) found.push(k * step);
-  return found;
-}
-
-function line(from, to) {
-  return svg("line", { x1: from[0], y1: from[1], x2: to[0], y2: to[1], class: "axis" });
-}
-
-function frame(map, names, [rx, ry]) {
-  const shapes = [];
-  for (const x of ticks(rx)) {
-    shapes.push(line(map([x, ry[0]]), map([x, ry[1]])));
-    shapes.push(svg("text", { x: map([x, 0])[0], y: SIZE - MARGIN.bottom + 16, "text-anchor": "middle" }, short(x)));
-  }
-  for (const y of ticks(ry)) {
-    shapes.push(line(map([rx[0], y]), map([rx[1], y])));
-    shapes.push(svg("text", { x: MARGIN.left - 6, y: map([rx[0], y])[1] + 4, "text-anchor": "end" }, short(y)));
-  }
-  shapes.push(svg("text", { x: SIZE / 2 + 20, y: SIZE - 8, "text-anchor": "middle" }, names[0]));
-  shapes.push(svg("text", { x: 12, y: SIZE / 2, transform: `rotate(-90 12 ${SIZE / 2})`, "text-anchor": "middle" }, names[1]));
-  return shapes;
 }
 
 function box(map, names, [rx, ry, rz]) {

@@ -4,6 +4,7 @@
 import * as api from "./api.js";
 import { SeriesChart } from "./charts.js";
 import { byId, el, notesBox, save, short } from "./dom.js";
+import { Front } from "./front.js";
 import { Playground } from "./play.js";
 import { Portrait } from "./portrait.js";
 import { labelsOf } from "./preview.js";
@@ -35,6 +36,8 @@ class Result {
     this.table = this.candidates();
     const series = el("div");
     const portrait = el("div");
+    const front = el("div");
+    this.front = new Front(front, result.candidates, (row) => this.choose(row));
     const hasPortrait = this.data.variables.length > 1;
     const place = byId("result");
     place.hidden = false;
@@ -44,7 +47,7 @@ class Result {
       el("div", { class: "columns" },
         el("div", {}, this.equations, this.facts, el("h3", {}, "Take it home"), this.exports, this.downloads),
         el("div", {}, el("h3", { class: "first" }, "Try other values"), this.sliders)),
-      el("h3", {}, "Candidates"), this.table,
+      el("h3", {}, "Candidates"), el("div", { class: "columns" }, this.table, front),
       el("div", { class: hasPortrait ? "columns" : "" },
         el("div", {}, el("h3", {}, "Over time"),
           el("p", { class: "facts" }, "Drag to zoom, Shift and drag to move, Shift and wheel to zoom, double click to see all."),
@@ -76,6 +79,7 @@ class Result {
       line.classList.toggle("chosen", k === row);
       line.querySelector("input").checked = k === row;
     });
+    this.front.mark(row);
     const { complexity, r2, weight, source } = this.result.candidates[row];
     this.facts.textContent = `R² ${rSquared(r2)}, complexity ${complexity}, weight ${short(weight)}, from ${source}`;
     this.exports.replaceChildren(...Object.entries(candidate.exports).map(([name, text]) => copyButton(name, text)));
@@ -100,9 +104,9 @@ class Result {
       el("tr", { onclick: () => this.choose(k) },
         el("td", {}, el("input", { type: "radio", name: "candidate", "aria-label": `Candidate ${k + 1}`, onchange: () => this.choose(k) })),
         el("td", {}, share(one.weight)), el("td", {}, rSquared(one.r2)), el("td", {}, String(one.complexity)),
-        el("td", { class: "words" }, one.front ? "yes" : ""), el("td", { class: "words" }, one.source),
+        el("td", { class: "words" }, one.source),
         el("td", { class: "system" }, one.text)));
-    const titles = ["", "weight", "R²", "complexity", "on the front", "source", "system"];
+    const titles = ["", "weight", "R²", "complexity", "source", "system"];
     const head = el("tr", {}, ...titles.map((title, j) => el("th", { scope: "col", class: j > 3 ? "words" : "" }, title)));
     return el("div", { class: "candidates", tabindex: "0", role: "region", "aria-label": "Candidates" },
       el("table", {}, el("thead", {}, head), el("tbody", {}, ...rows)));
