@@ -248,7 +248,7 @@ def _checked_job(
     points: int, jobs: int | None, shard_size: int,
 ) -> _Job:  # fmt: skip
     if not 1 <= count <= 2**48:
-        raise SettingsError(f"count is the number of examples, from 1 to 2**48, got {shown(count)}")
+        raise SettingsError(f"count is the number of examples, 1 or more, got {shown(count)}")
     if not 0 <= seed < 2**63:
         raise SettingsError(f"a seed is a whole number from 0 to 2**63 - 1, got {seed}")
     if points != 0 and not 2 * MAX_TRAJECTORIES <= points <= MAX_POINTS:
@@ -256,7 +256,7 @@ def _checked_job(
     if jobs is not None and jobs < 1:
         raise SettingsError(f"jobs is the number of shards worked on at once, 1 or more, got {jobs}")
     if not 1 <= shard_size <= 2**31:
-        raise SettingsError(f"a shard holds 1 or more examples, up to 2**31, got {shown(shard_size)}")
+        raise SettingsError(f"a shard holds 1 or more examples, got {shown(shard_size)}")
     words = Vocabulary.preset(vocabulary) if isinstance(vocabulary, str) else vocabulary
     prior_preset(preset)  # there is one
     return _Job(Path(out).absolute(), count, shard_size, seed, preset, words.to_dict(), points)
