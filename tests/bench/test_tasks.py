@@ -161,7 +161,7 @@ def test_the_published_file_is_one_of_these(tmp_path: Path) -> None:
         ({"initial_values": [[1.0], [1.0]]}, "two different initial values are needed"),
         ({"equations": ["x^3"]}, r"cannot be integrated from \[3.0\] up to t = 10"),
         ({"parameters": [1]}, "'parameters' is an object of numbers"),
-        ({"parameters": {"k": "a"}}, "the constant 'k' must be a finite number"),
+        ({"parameters": {"k": "a"}}, "'parameters'/k is a finite number"),
         ({"t_end": -1}, "'t_end' is a positive number"),
         ({"points": 3}, "'points' is a whole number from 10"),
         ({"dimension": 2}, "'dimension' is 2, but there are 1 equations"),

@@ -135,7 +135,7 @@ def test_a_terminal_gets_a_table(uncertain: Path, monkeypatch: pytest.MonkeyPatc
         (["{data}", "--variables", "x,y", "--save", "no/m.json"], 1, "odefinder: there is no folder no"),
         (["{data}", "--variables", "x", "--operators", "sine"], 1, "odefinder: there is no operator 'sine'"),
         (["{data}", "--variables", "x", "--guess", "x' = "], 1, "odefinder: in the equation of x"),
-        (["{data}", "--variables", "x", "--budget", "0"], 1, "odefinder: time_budget is a number of seconds"),
+        (["{data}", "--variables", "x", "--budget", "0"], 1, "odefinder: budget is a number of seconds"),
         (["{data}", "--budget", "long"], 2, "Usage:"),
         ([], 2, "Usage:"),
     ],

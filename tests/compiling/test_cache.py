@@ -84,3 +84,24 @@ def test_a_cache_that_cannot_be_written_lasts_as_long_as_the_process(
     assert len(said) == 1  # one message, however many functions there are
     assert first.parent == second.parent
     assert first.parent.is_dir()
+
+
+@pytest.mark.parametrize("given", ["", "relative/folder", "."])
+def test_the_cache_is_never_in_the_current_folder(
+    package: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, given: str
+):
+    (package / "__pycache__").write_text("no folder")
+    monkeypatch.setenv("XDG_CACHE_HOME", given)
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    assert folder("upper").parent == tmp_path / "home" / ".cache" / "odefinder" / "numba"
+
+
+def test_without_a_home(package: Path, monkeypatch: pytest.MonkeyPatch):
+    def no_home() -> Path:
+        raise RuntimeError("Could not determine home directory.")
+
+    (package / "__pycache__").write_text("no folder")
+    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
+    monkeypatch.setattr(Path, "home", no_home)
+    with pytest.warns(UserWarning, match="cannot be written"):
+        assert folder("upper").parent.is_dir()

@@ -247,3 +247,41 @@ def test_what_is_accepted_can_be_scaled(values: np.ndarray, times: np.ndarray) -
     observations = dataset.observations(dataset.scaling())
     assert np.nanmax(np.abs(observations.states)) <= 1.0
     assert (np.diff(observations.times) > 0).all()
+
+
+@pytest.mark.parametrize("kind", [float, object, str])
+def test_masks_are_kept(kind: type) -> None:
+    mask = np.zeros(X.shape, bool)
+    mask[3, 0] = True
+    hidden = np.where(mask, 1e6, X)
+    masked = np.ma.masked_array(hidden.astype(kind), mask)
+    assert np.isnan(from_arrays(masked, T).states[0][3, 0])
+    columns = {"a": np.ma.masked_array(hidden[:, 0].astype(kind), mask[:, 0]), "b": X[:, 1]}
+    assert np.isnan(from_arrays(columns, T).states[0][3, 0])
+
+
+def test_times_named_as_a_variable() -> None:
+    frame = pd.DataFrame({"a": X[:, 0], "b": X[:, 1]})
+    for times in (pd.Series(T, name="a"), pd.Index(T, name="b")):
+        dataset = from_arrays(frame, times)
+        assert dataset.variables == ("a", "b")
+        np.testing.assert_array_equal(dataset.states[0], X)
+
+
+def test_times_of_day_go_on_after_midnight() -> None:
+    dataset = from_arrays(X, [f"{(20 + k) % 24:02d}:00" for k in range(10)])
+    np.testing.assert_array_equal(dataset.times[0], np.arange(10.0))
+
+
+@pytest.mark.parametrize("variables", [[], 5, len])
+def test_variables_that_are_no_names(variables: Any) -> None:
+    for values in (X, pd.DataFrame(X)):
+        with pytest.raises(OdefinderError):
+            from_arrays(values, T, variables)
+
+
+def test_cells_that_are_lists() -> None:
+    frame = pd.DataFrame({"t": T, "id": [[1]] * 10, "x": X[:, 0]})
+    for trajectory in (None, "id"):
+        with pytest.raises(DataError):
+            from_arrays(frame, trajectory=trajectory)

@@ -127,3 +127,10 @@ def test_sympy_is_imported_only_when_needed() -> None:
     )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert run.stdout.strip() == "[]"
+
+
+def test_powers_that_would_fill_the_memory() -> None:
+    for text in ("(2*x)^9999999999", "(2*x)^-9999999999", "((((((((((2*x)^5)^5)^5)^5)^5)^5)^5)^5)^5)^5"):
+        with pytest.raises(ExpressionError, match="too many digits"):
+            to_sympy(parse(text, ["x"]), ["x"])
+    assert str(to_sympy(parse("x^9999999999", ["x"]), ["x"])) == "x**9999999999"

@@ -1,6 +1,7 @@
 """Files of weights: what is written comes back, and what is wrong with a file is said."""
 
 import json
+import os
 from dataclasses import asdict
 from pathlib import Path
 
@@ -9,7 +10,7 @@ import torch
 from safetensors.torch import load_file, save_file
 
 from odefinder.data.roles import KNOWN
-from odefinder.errors import CheckpointError
+from odefinder.errors import CheckpointError, DataError
 from odefinder.network import checkpoint
 from odefinder.network.checkpoint import (
     dequantised,
@@ -215,8 +216,8 @@ def test_a_failing_write_leaves_the_old_file(
             Path(path).write_bytes(b"half of it")
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(checkpoint if what == "save_file" else checkpoint.os, what, full_disk)
-    with pytest.raises(OSError, match="No space"):
+    monkeypatch.setattr(checkpoint if what == "save_file" else os, what, full_disk)
+    with pytest.raises(DataError, match="No space"):
         save_weights(file, network, metrics={"loss": 0.5})
     assert file.read_bytes() == before
     assert [path.name for path in file.parent.iterdir()] == [file.name]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterable
 from pathlib import Path
@@ -18,7 +19,7 @@ def export_tasks(tasks: Iterable[Task], folder: Path) -> int:
 
     Returns the number of files.
     """
-    if folder.exists() and not folder.is_dir():
+    if os.path.exists(folder) and not os.path.isdir(folder):
         raise SettingsError(f"{folder} is a file; give a folder")
     count = 0
     for task in tasks:

@@ -68,10 +68,10 @@ def open_run(
     methods: the settings of each; command: what was asked for; environment: what else the report should say.
     """
     asked = json.loads(json.dumps(dict(shared)))
-    if folder.exists() and not folder.is_dir():
+    if os.path.exists(folder) and not os.path.isdir(folder):
         raise SettingsError(f"{folder} is a file; give a folder for the results (--out)")
     content = {**asked, "methods": {}, "commands": []}
-    if (folder / RUN).exists():
+    if os.path.exists(folder / RUN):
         content = read_run(folder)
         for name in SHARED:
             if content.get(name) != asked[name]:
@@ -79,7 +79,7 @@ def open_run(
                     f"{folder} has results with other settings: {name} is {content.get(name)} there, "
                     f"{asked[name]} here; give the same, or another folder (--out)"
                 )
-    elif folder.exists() and any(folder.iterdir()):
+    elif os.path.exists(folder) and any(folder.iterdir()):
         raise SettingsError(f"{folder} holds other files; give a new or empty folder (--out)")
     for name, settings in methods.items():
         now = json.loads(json.dumps(settings, default=str))

@@ -11,6 +11,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+import os
 from pathlib import Path
 from typing import Any
 
@@ -95,7 +96,7 @@ def read_weights(path: Path) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
 
 def verify(path: Path) -> None:
     """Check that the file exists, and that it matches the manifest next to it if there is one."""
-    if not path.is_file():
+    if not os.path.isfile(path):  # also for names that are too long
         raise CheckpointError(f"there is no file {path}; train first or give the path of a checkpoint")
     if path.stat().st_size < 8:
         raise damaged(path, "it is empty")

@@ -247,16 +247,16 @@ def _checked_job(
     out: str | os.PathLike[str], count: int, seed: int, preset: str, vocabulary: str | Vocabulary,
     points: int, jobs: int | None, shard_size: int,
 ) -> _Job:  # fmt: skip
-    if count < 1:
-        raise SettingsError(f"count is the number of examples, 1 or more, got {count}")
+    if not 1 <= count <= 2**48:
+        raise SettingsError(f"count is the number of examples, 1 or more, got {shown(count)}")
     if not 0 <= seed < 2**63:
         raise SettingsError(f"a seed is a whole number from 0 to 2**63 - 1, got {seed}")
     if points != 0 and not 2 * MAX_TRAJECTORIES <= points <= MAX_POINTS:
         raise SettingsError(f"points is {2 * MAX_TRAJECTORIES} to {MAX_POINTS}, or 0 for any, got {points}")
     if jobs is not None and jobs < 1:
         raise SettingsError(f"jobs is the number of shards worked on at once, 1 or more, got {jobs}")
-    if shard_size < 1:
-        raise SettingsError(f"a shard holds 1 or more examples, got {shard_size}")
+    if not 1 <= shard_size <= 2**31:
+        raise SettingsError(f"a shard holds 1 or more examples, got {shown(shard_size)}")
     words = Vocabulary.preset(vocabulary) if isinstance(vocabulary, str) else vocabulary
     prior_preset(preset)  # there is one
     return _Job(Path(out).absolute(), count, shard_size, seed, preset, words.to_dict(), points)
@@ -265,7 +265,7 @@ def _checked_job(
 def _prepare_folder(job: _Job) -> None:
     """Make the folder, compare its manifest with ours, write ours; remove what a kill left unfinished."""
     folder, ours = job.folder, job.manifest()
-    if folder.exists() and not folder.is_dir():
+    if os.path.exists(folder) and not os.path.isdir(folder):  # which also take names that are too long
         raise DataError(f"{folder} is a file; name a folder for the shards")
     try:
         folder.mkdir(parents=True, exist_ok=True)
