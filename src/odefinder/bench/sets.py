@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import difflib
 import hashlib
+import os
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -144,10 +145,9 @@ def _synthetic(cases: int, prior: str) -> list[TrueSystem]:
 
 
 def _read_file(path: Path) -> list[TrueSystem]:
-    try:
-        content = read_bytes(path, MOST_BYTES)
-    except DataError as problem:
-        raise DataError(f"{problem}; a set is {', '.join(NAMES)} or a JSON file of systems") from None
+    if not os.path.exists(path):
+        raise DataError(f"there is no set {str(path)!r}: give {', '.join(NAMES)} or a JSON file of systems")
+    content = read_bytes(path, MOST_BYTES)
     try:
         entries = parsed(content)
     except DataError as problem:
