@@ -208,9 +208,9 @@ def test_more_variables_than_the_network_knows() -> None:
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"time_budget": 0}, "time_budget is a number of seconds above 0, not 0"),
-        ({"time_budget": "long"}, "time_budget is a number of seconds above 0, not 'long'"),
-        ({"samples": 0}, "samples is a whole number, 1 or more, not 0"),
+        ({"time_budget": 0}, "time_budget is a number of seconds above 0, or None, not 0"),
+        ({"time_budget": "long"}, "time_budget is a number of seconds above 0, or None, not 'long'"),
+        ({"samples": 0}, "samples is a whole number from 1 to 1000, not 0"),
         ({"temperature": -1.0}, "temperature is a number above 0"),
         ({"runtime": "tpu"}, "runtime is one of onnx, torch, not 'tpu'"),
         ({"threads": 0.5}, "threads is a whole number"),

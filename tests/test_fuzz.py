@@ -125,8 +125,12 @@ def test_parameters(thing: Any, name: str) -> None:
     variables=st.none() | st.lists(st.sampled_from(["x", "t", 0, "nope"]), max_size=2) | anything,
 )
 def test_frames(values: Any, t: Any, variables: Any) -> None:
+    try:
+        frame = pd.DataFrame({name: pd.Series(list(one)) for name, one in values.items()})
+    except Exception:  # pandas itself refuses it
+        return
     with ours():
-        from_arrays(pd.DataFrame({name: pd.Series(list(one)) for name, one in values.items()}), t, variables)
+        from_arrays(frame, t, variables)
 
 
 @fuzzed

@@ -94,7 +94,7 @@ def test_graphs_from_before_roles_are_not_told() -> None:
     assert isinstance(used, onnx_runtime.OnnxRuntime)
     points, trajectory, roles = arrays([2])
     memory = used.encode(points, trajectory, roles)
-    if "roles" not in used.input_names:
+    if not used.knows_roles:
         roles[:] = UNSEEN
         again = used.encode(points, trajectory, roles)
         assert all(np.array_equal(memory[name], again[name]) for name in memory)

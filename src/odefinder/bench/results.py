@@ -46,12 +46,15 @@ RUN_RULE = Object(
         "set": Text(),
         "seed": Whole("a whole number", -(2**62), 2**128),
         "systems_sha256": Text(),
+        "methods": MapOf(Anything(), sentence="an object of methods"),
+    },
+    {
         "time_limit": _NUMBER,
         "memory_limit": _NUMBER,
-        "methods": MapOf(Anything(), sentence="an object of methods"),
         "commands": ListOf(Text(), sentence="a list of commands"),
+        "versions": MapOf(Text(), sentence="an object of versions"),
+        "processors": OrNone(_COUNT),
     },
-    {"versions": MapOf(Text(), sentence="an object of versions"), "processors": OrNone(_COUNT)},
     keep=True,
 )
 

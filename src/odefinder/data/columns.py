@@ -101,7 +101,7 @@ def column_numbers(column: pd.Series, title: str) -> Floats:
         kind = "text" if isinstance(value, str) else f"a value that is not a number ({type(value).__name__})"
         few = bad.sum() < 0.5 * column.notna().sum()
         advice = "correct it, or leave the cell empty if the value is not known" if few else LEAVE_OUT
-        if not few and column.astype(str).nunique() <= len(column) / MIN_POINTS:
+        if not few and len(set(map(repr, column))) <= len(column) / MIN_POINTS:
             advice += (
                 f"; if it tells trajectories apart, say trajectory={title!r} (command line: --trajectory)"
             )

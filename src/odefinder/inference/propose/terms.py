@@ -115,7 +115,9 @@ def _without(columns: Floats, trajectory: Ints, free: Floats) -> Floats:
     result = columns.copy()
     for k in np.unique(trajectory):
         own = trajectory == k
-        result[:, own] -= (result[:, own] @ free[own]) @ free[own].T
+        result[:, own] -= result[:, own].mean(axis=1, keepdims=True)  # exactly 0 for what never changes
+        if free.shape[1] > 1:
+            result[:, own] -= (result[:, own] @ free[own]) @ free[own].T
     return result
 
 
