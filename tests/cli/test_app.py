@@ -1,6 +1,7 @@
 """The command line: what it prints, and its exit codes."""
 
 import os
+import json
 import re
 import signal
 import subprocess
@@ -83,7 +84,10 @@ def test_train_and_resume(tmp_path: Path) -> None:
     assert again.stderr.startswith(f"odefinder: {out} holds a run already; give --resume to go on")
     resumed = invoke(*tiny, "--steps", "2", "--plan", "4", "--resume")
     assert "Trained 4 steps" in resumed.stdout
-    assert len((out / "log.jsonl").read_text().splitlines()) == 2
+    log = [json.loads(line) for line in (out / "log.jsonl").read_text().splitlines()]
+    steps = [entry["progress"]["step"] for entry in log]
+    assert steps == sorted(set(steps))  # a slow machine logs more often
+    assert {2, 4} <= set(steps)
 
 
 @pytest.mark.parametrize(
