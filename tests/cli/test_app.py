@@ -1,7 +1,7 @@
 """The command line: what it prints, and its exit codes."""
 
-import os
 import json
+import os
 import re
 import signal
 import subprocess
