@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from objective import CELLS, Job, _systems, corrupted, jobs_of, rows_of
+from objective import Job, _systems, add_fit_options, corrupted, jobs_of, rows_of
 
 KEPT = 40  # candidates of a fit
 
@@ -180,13 +180,7 @@ def main() -> None:
     commands = parser.add_subparsers(required=True)
     command = commands.add_parser("fit")
     command.set_defaults(run=fit)
-    command.add_argument("--sets", required=True)
-    command.add_argument("--cells", default=CELLS)
-    command.add_argument("--initials", default="1", help="starts of each system that are fitted, by set")
-    command.add_argument("--out", required=True)
-    command.add_argument("--processes", type=int, default=1)
-    command.add_argument("--limit", type=int, default=None, help="of jobs")
-    command.add_argument("--budget", type=float, default=30.0, help="seconds per fit")
+    add_fit_options(command, budget=30.0)
     command = commands.add_parser("show")
     command.set_defaults(run=show)
     command.add_argument("file")

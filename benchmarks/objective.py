@@ -233,6 +233,17 @@ def _changes(
     return f"+{gained}/-{lost} ({difference:+.1f}±{100 * np.sqrt(gained + lost) / len(keys):.1f})"
 
 
+def add_fit_options(command: argparse.ArgumentParser, budget: float | None) -> None:
+    """What is fitted, where to, and how."""
+    command.add_argument("--sets", required=True)
+    command.add_argument("--cells", default=CELLS)
+    command.add_argument("--initials", default="1", help="starts of each system that are fitted, by set")
+    command.add_argument("--out", required=True)
+    command.add_argument("--processes", type=int, default=1)
+    command.add_argument("--limit", type=int, default=None, help="of jobs")
+    command.add_argument("--budget", type=float, default=budget, help="seconds per fit")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -247,14 +258,8 @@ def main() -> None:
     command.add_argument("--out", required=True)
     command = commands.add_parser("fit")
     command.set_defaults(run=fit)
-    command.add_argument("--sets", required=True)
-    command.add_argument("--cells", default=CELLS)
-    command.add_argument("--initials", default="1", help="starts of each system that are fitted, by set")
-    command.add_argument("--out", required=True)
-    command.add_argument("--processes", type=int, default=1)
+    add_fit_options(command, budget=None)
     command.add_argument("--share", default="1/1", help="k/n: only every n-th job, from the k-th")
-    command.add_argument("--limit", type=int, default=None, help="of jobs")
-    command.add_argument("--budget", type=float, default=None, help="seconds per fit")
     command = commands.add_parser("show")
     command.set_defaults(run=show)
     command.add_argument("files", nargs="+")

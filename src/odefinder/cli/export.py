@@ -25,14 +25,15 @@ def export(
 ) -> None:
     """Write a saved result as source for another program: Python, Julia, MATLAB, R, Stan, SBML and others."""
     with plain_errors():
-        from odefinder.output.export import target, write_file
+        from odefinder.edge.writing import write_text
+        from odefinder.output.export import target
 
         target(to)  # before the file is read
         text = _text(model, to, row, trajectory)
         if out is None:
             typer.echo(text, nl=False)
             return
-        write_file(out, text)
+        write_text(out, text)
         typer.echo(f"Wrote {out}.", err=True)
 
 

@@ -85,6 +85,22 @@ class Observations:
             state, times = self.derivative_of[state], times + 1
         return state, times
 
+    @cached_property
+    def integration_constants(self) -> tuple[Floats, ...]:
+        """For each state's equation, what constants of integration can explain of what it is compared with.
+
+        (N, times that it is integrated): see `polynomials_of_time`, over what was seen; 0 elsewhere.
+        """
+        result = []
+        for component in range(self.dimension):
+            state, depth = self.lineage(component)
+            rows = np.flatnonzero(np.isfinite(self.states[:, state]))
+            trajectory = np.searchsorted(self.bounds, rows, side="right")
+            free = np.zeros((len(self.times), depth))
+            free[rows] = polynomials_of_time(self.times[rows], trajectory, depth)
+            result.append(free)
+        return tuple(result)
+
     def given_equation(self, state: int) -> Program | None:
         """The equation of a state if it is x' = c v."""
         if state not in self.velocities:
@@ -119,3 +135,13 @@ class Observations:
         """Times (n,) and states (n, D) of each trajectory."""
         for first, last in zip(self.bounds[:-1], self.bounds[1:], strict=True):
             yield self.times[first:last], self.states[first:last]
+
+
+def polynomials_of_time(times: Floats, trajectory: Ints, depth: int) -> Floats:
+    """Polynomials of the time below this degree, orthonormal within each trajectory: (rows, depth)."""
+    result = np.zeros((len(times), depth))
+    for k in np.unique(trajectory):
+        own = np.flatnonzero(trajectory == k)
+        powers = (times[own] - times[own[0]])[:, None] ** np.arange(min(depth, len(own)))
+        result[own, : powers.shape[1]] = np.linalg.qr(powers)[0]
+    return result

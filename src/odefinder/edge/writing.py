@@ -14,6 +14,7 @@ from pathlib import Path
 from odefinder.errors import DataError, OdefinderError
 
 _ADVICE = {
+    errno.ENOENT: "create its folder first, or choose another path",
     errno.ENOSPC: "make room on the disk, or choose another place",
     errno.EFBIG: "the system limits the size of files (ulimit -f)",
 }

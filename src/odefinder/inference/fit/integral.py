@@ -82,17 +82,6 @@ def repeated_integral(moments: Floats, t: float) -> float:
     return float(0.5 * (t * t * moments[0] - 2.0 * t * moments[1] + moments[2]))
 
 
-def free_polynomials(data: Observations, state: int, depth: int) -> Floats:
-    """What constants of integration can explain: (N, depth), orthonormal over what was seen of a state."""
-    result = np.zeros((len(data.times), depth))
-    seen = np.isfinite(data.states[:, state])
-    for first, last in zip(data.bounds[:-1], data.bounds[1:], strict=True):
-        rows = first + np.flatnonzero(seen[first:last])
-        powers = (data.times[rows] - data.times[first])[:, None] ** np.arange(min(depth, len(rows)))
-        result[rows, : powers.shape[1]] = np.linalg.qr(powers)[0]
-    return result
-
-
 @compiled
 def _evaluate(problem: IntegralProblem, point: IntegralPoint) -> float:
     """Sum of squares; fills residuals and columns."""
@@ -205,11 +194,11 @@ def match_component(
     program: Program, component: int, data: Observations, estimate: StateEstimate, *, iterations: int = 20
 ) -> ComponentFit:
     """The equation of one variable with its constants fitted, starting from the current ones."""
-    state, depth = data.lineage(component)
+    state, _ = data.lineage(component)
     observed = data.states[:, state] / data.scale[state]
     along = Quadrature(
         estimate.nodes, estimate.node_times, estimate.weights / data.scale[state], data.times, estimate.ends,
-        data.bounds, free_polynomials(data, state, depth),
+        data.bounds, data.integration_constants[component],
     )  # fmt: skip
     pace = Pace(iterations, DAMPING, SHRINK, GROW, TOLERANCE, GIVE_UP, 0.0, False)
     values = program.values.copy()

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from odefinder.data.observations import Floats, Ints, Observations
+from odefinder.data.observations import Floats, Ints, Observations, polynomials_of_time
 from odefinder.expressions.program import CONST
 from odefinder.inference.fit.integral import floor
 from odefinder.inference.fit.states import StateEstimate
@@ -52,7 +52,7 @@ class Problem:
     estimate: StateEstimate
     rows: Ints  # which observed times
     trajectory: Ints  # (rows,)
-    free: Floats  # (rows, depth): what constants of integration explain, see `integral.free_polynomials`
+    free: Floats  # (rows, depth): what constants of integration explain, see `polynomials_of_time`
     scale: float
     families: NDArray[np.str_]
     degrees: Ints
@@ -79,7 +79,7 @@ def make_problem(
     rows = np.flatnonzero(np.isfinite(observed))
     rows = rows[np.unique(np.linspace(0, len(rows) - 1, min(len(rows), MAX_ROWS)).astype(int))]
     trajectory = np.searchsorted(data.bounds, rows, side="right")
-    free = _free(data.times[rows], trajectory, depth)
+    free = polynomials_of_time(data.times[rows], trajectory, depth)
     columns = _without(integrals[:, rows] / scale, trajectory, free)
     lengths = np.linalg.norm(columns, axis=1)
     good = np.isfinite(lengths) & (lengths > 1e-9)
@@ -98,16 +98,6 @@ def make_problem(
         np.array([feature.degree for feature in features], np.int64),
         [feature.shape for feature in features],
     )
-
-
-def _free(times: Floats, trajectory: Ints, depth: int) -> Floats:
-    """Polynomials of the time below this degree, orthonormal within each trajectory: (rows, depth)."""
-    result = np.zeros((len(times), depth))
-    for k in np.unique(trajectory):
-        own = np.flatnonzero(trajectory == k)
-        powers = (times[own] - times[own[0]])[:, None] ** np.arange(min(depth, len(own)))
-        result[own, : powers.shape[1]] = np.linalg.qr(powers)[0]
-    return result
 
 
 def _without(columns: Floats, trajectory: Ints, free: Floats) -> Floats:

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import os
-import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 
 from odefinder.data.names import did_you_mean
-from odefinder.errors import DataError, SettingsError
+from odefinder.errors import SettingsError
 from odefinder.output.export.julia import julia
 from odefinder.output.export.latex import latex
 from odefinder.output.export.matlab import matlab
@@ -22,7 +19,7 @@ from odefinder.output.export.stan import stan
 from odefinder.output.export.sympy import sympy
 from odefinder.output.export.text import text
 
-__all__ = ["TARGETS", "Problem", "Target", "export", "problem", "target", "write_file"]
+__all__ = ["TARGETS", "Problem", "Target", "export", "problem", "target"]
 
 
 @dataclass(frozen=True)
@@ -64,24 +61,3 @@ def target(name: str) -> Target:
 def export(what: Problem, name: str) -> str:
     """The problem as text for a target."""
     return target(name).write(what)
-
-
-def write_file(path: Path, content: str) -> None:
-    """Write a file as a whole or not at all: under another name first, then moved into its place."""
-    if path.is_dir():
-        raise SettingsError(f"{path} is a folder; give the path of a file")
-    temporary = None
-    try:
-        with tempfile.NamedTemporaryFile(
-            "w", encoding="utf-8", newline="\n", dir=path.parent, prefix=f".{path.name}.", delete=False
-        ) as file:
-            temporary = Path(file.name)
-            file.write(content)
-        mask = os.umask(0)
-        os.umask(mask)
-        temporary.chmod(0o666 & ~mask)  # as a plain file would be; temporary ones are private
-        temporary.replace(path)
-    except OSError as error:
-        if temporary is not None:
-            temporary.unlink(missing_ok=True)
-        raise DataError(f"cannot write {path}: {error.strerror or error}; choose another path") from None
