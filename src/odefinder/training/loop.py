@@ -76,6 +76,8 @@ class Run:
         self.settings = settings
         self.processes = Processes()
         self.device = chosen_device(device, self.processes.local_rank)
+        if self.device.type == "cuda":
+            torch.set_num_threads(1)  # others would spin while the GPU works; drawing needs the cores
         self.path = folder / "checkpoint.safetensors"
         self.progress = Progress()
         self.stream_state = StreamState()
