@@ -19,7 +19,7 @@ from odefinder.expressions.parse import parse
 from odefinder.expressions.program import concatenate
 from odefinder.inference.fit import integral, refine, smoothing, splines
 from odefinder.inference.fit.states import SMOOTHING_ORDER, estimate_states
-from odefinder.inference.propose import library
+from odefinder.inference.propose import library, subsets
 from odefinder.language.number_words import NUMBER_SCHEMES, split_number
 from odefinder.language.tokens import Vocabulary, encode_program
 from odefinder.numerics import evaluate, integrate
@@ -68,6 +68,8 @@ def formulas() -> None:
     estimate = estimate_states(data, smoothed=False)
     library.feature_integrals(list(library.monomials(2, 1)), estimate)
     integral.match_component(SYSTEM.components()[0], 0, data, estimate, iterations=1)
+    subsets.square_sum(pair.T.copy(), TIMES, [0])
+    list(subsets.grow(pair.T.copy(), TIMES, 2))
 
 
 GROUPS = (
@@ -94,6 +96,8 @@ GROUPS = (
             split_number,
             library._feature_integrals,
             integral.fit_integral,
+            subsets.leftover,
+            subsets.selection,
         ),
     ),
 )

@@ -34,7 +34,7 @@ from odefinder.inference.propose.library import (
     make_library,
     monomials,
 )
-from odefinder.inference.propose.subsets import grow, least_squares, shrink
+from odefinder.inference.propose.subsets import grow, least_squares, shrink, square_sum
 from odefinder.inference.propose.terms import (
     Breadth,
     Problem,
@@ -105,7 +105,7 @@ def _polynomials(
     scored = []
     for chosen in sets:
         terms = tuple(part[list(chosen)].tolist())
-        scored.append((problem.score(terms, least_squares(problem.columns, target, terms)[1]), terms))
+        scored.append((problem.score(terms, square_sum(problem.columns, target, terms)), terms))
     best = [_fit(problem, terms, component, data) for _, terms in sorted(scored)[:POLYNOMIALS]]
     return _front(best, problem.floor, POLYNOMIALS)
 

@@ -19,7 +19,7 @@ from odefinder.expressions.program import CONST
 from odefinder.inference.fit.integral import floor
 from odefinder.inference.fit.states import StateEstimate
 from odefinder.inference.propose.library import Feature, Shape, feature_integrals
-from odefinder.inference.propose.subsets import additions, best_pairs, grow, least_squares, shrink
+from odefinder.inference.propose.subsets import additions, best_pairs, grow, grown, shrink, square_sum
 
 MAX_ROWS = 400  # observed times that the selection uses
 NUDGE = 1e-4  # relative change of an inner constant for a derivative
@@ -167,7 +167,7 @@ def _add(problem: Problem, found: dict[Terms, float], chosen: Sequence[int] | In
     """Score a set if it is new; returns it in order."""
     terms = tuple(sorted(int(c) for c in chosen))
     if terms not in found:
-        found[terms] = problem.score(terms, least_squares(problem.columns, problem.target, terms)[1])
+        found[terms] = problem.score(terms, square_sum(problem.columns, problem.target, terms))
     return terms
 
 
@@ -188,13 +188,12 @@ def _around_functions(
     for function, tangents in zip(functions, _tangents(problem, functions), strict=True):
         start = np.vstack([problem.columns[[function]], tangents])
         fixed = len(start)
-        rest = least_squares(start, problem.target, range(fixed))[1]
+        rest = square_sum(start, problem.target, range(fixed))
         yield problem.score((function,), rest), (function,)
         for degree in degrees:
             part = problem.polynomials(degree)
             columns = np.vstack([start, problem.columns[part]])
-            for chosen in grow(columns, problem.target, limit + fixed - 1, range(fixed)):
-                rest = least_squares(columns, problem.target, chosen)[1]
+            for chosen, rest in grown(columns, problem.target, limit + fixed - 1, range(fixed)):
                 terms = tuple(sorted([function, *(int(part[c - fixed]) for c in chosen[fixed:])]))
                 yield problem.score(terms, rest), terms
 
