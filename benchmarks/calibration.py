@@ -146,8 +146,30 @@ def show(options: argparse.Namespace) -> None:
             now = chosen(rows, **{name: value})
             gained, lost = int((now & ~usual).sum()), int((usual & ~now).sum())
             print(f"{name:12} {value:5g} {100 * now.mean():5.1f}  +{gained}/-{lost}")
+    _show_judge(rows)
     for spread in (2.0, 4.0, 8.0):
         _fit_weights(rows, spread)
+
+
+def _show_judge(rows: list[dict[str, Any]]) -> None:
+    """What the network is worth as a judge: the choice among the same candidates with and without it."""
+    print("the choice generalizes      fits  without  with the network")
+    for origin in ("synthetic", "textbook"):
+        for label, clean in (("clean", True), ("noisy", False)):
+            own = [
+                row
+                for row in rows
+                if (row["set"] == "textbook") == (origin == "textbook") and (row["cell"] == "clean") == clean
+            ]
+            if own:
+                without, judged = chosen(own, network=0.0), chosen(own)
+                gained, lost = int((judged & ~without).sum()), int((without & ~judged).sum())
+                difference, error = gained - lost, np.sqrt(gained + lost)
+                print(
+                    f"{origin:10} {label:12} {len(own):9}  {100 * without.mean():6.1f}  "
+                    f"{100 * judged.mean():6.1f} ({100 * difference / len(own):+.1f} ± "
+                    f"{100 * error / len(own):.1f})"
+                )
 
 
 def _fit_weights(rows: list[dict[str, Any]], spread: float) -> None:

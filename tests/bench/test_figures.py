@@ -11,7 +11,7 @@ import pytest
 from odefinder.bench.figures import draw_figures, true_systems
 from odefinder.bench.figures.contestants import contestants
 from odefinder.bench.figures.predictions import prediction_cell
-from odefinder.bench.figures.shares import ablations, accuracy, by_dimension
+from odefinder.bench.figures.shares import ablations, accuracy, by_dimension, standard_error
 from odefinder.bench.figures.spreads import cost, r2
 from odefinder.bench.protocol import Fitted, Result, Status, judge
 from odefinder.bench.results import RESULTS, RUN, read_run
@@ -120,6 +120,18 @@ def test_the_ranking_leaves_out_what_does_not_compete() -> None:
     assert [one.name for one in contestants(results)] == ["odefinder", "sindy"]
     alone = [result for result in results if result.method == "oracle"]
     assert [(one.name, one.accuracy) for one in contestants(alone)] == [("oracle", 100.0)]
+
+
+def test_the_ranking_is_over_the_cells_that_all_have() -> None:
+    cells = [(0.0, 0.0), (0.05, 0.0)]
+    results = fits({"odefinder": truth, "sindy": truth}, "1", cells=cells)
+    failed = fits({"odefinder": nothing}, "1", cells=[(0.03, 0.0)])  # a cell that the other lacks
+    assert [one.accuracy for one in contestants([*results, *failed])] == [100.0, 100.0]
+
+
+def test_standard_errors_of_shares() -> None:
+    assert standard_error(50.0, 99) == pytest.approx(5.0, rel=0.01)
+    assert 0.0 < standard_error(100.0, 4) < standard_error(75.0, 4)
 
 
 def test_whose_predictions_are_drawn() -> None:

@@ -7,7 +7,7 @@ in the list of methods, so that they do not depend on what else was run.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,6 +20,7 @@ from odefinder.output.style import COLOURS, GREY
 
 MEASURES = ("reconstruction", "generalization")
 OURS, ORACLE = "odefinder", "oracle"
+Cell = tuple[float, float]  # sigma, rho
 OUR_COLOUR = COLOURS[1]
 OTHER_COLOURS = (COLOURS[0], COLOURS[2], COLOURS[3], GREY, COLOURS[5])
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")  # their number and that of the colours have no common divisor
@@ -38,7 +39,7 @@ class Contestant:
 
     name: str
     title: str
-    accuracy: float  # in %: the mean of reconstruction and generalization over its cells
+    accuracy: float  # in %: the mean of reconstruction and generalization over the cells that all have
     fits: int
     asked: int  # how many different fits there are over all methods
     colour: str
@@ -62,8 +63,15 @@ def contestants(results: Sequence[Result]) -> list[Contestant]:
         by_method[result.method].append(result)
     names = [name for name in by_method if name != ORACLE and (name not in METHODS or METHODS[name].listed)]
     asked = len({result.key[1:] for result in results})
-    chosen = [_contestant(name, by_method[name], asked) for name in names or by_method]
+    compared = common_cells(results, names or by_method)
+    chosen = [_contestant(name, by_method[name], asked, compared) for name in names or by_method]
     return sorted(chosen, key=lambda one: (-one.accuracy, not one.ours, one.name))
+
+
+def common_cells(results: Sequence[Result], names: Iterable[str]) -> set[Cell]:
+    """The cells in which all of these methods have fits: elsewhere, those with fewer cells would gain."""
+    have = [{(result.sigma, result.rho) for result in results if result.method == name} for name in names]
+    return set.intersection(*have)
 
 
 def share(results: Sequence[Result], measure: str) -> float:
@@ -72,10 +80,12 @@ def share(results: Sequence[Result], measure: str) -> float:
     return 100.0 * float(np.mean([value is not None and value > GOOD for value in values]))
 
 
-def _contestant(name: str, results: Sequence[Result], asked: int) -> Contestant:
-    cells: dict[tuple[float, float], list[Result]] = defaultdict(list)
+def _contestant(name: str, results: Sequence[Result], asked: int, compared: set[Cell]) -> Contestant:
+    """compared: the cells that count; if there are none, all of the method's own do."""
+    cells: dict[Cell, list[Result]] = defaultdict(list)
     for result in results:
-        cells[result.sigma, result.rho].append(result)
+        if not compared or (result.sigma, result.rho) in compared:
+            cells[result.sigma, result.rho].append(result)
     accuracy = float(np.mean([share(cell, measure) for cell in cells.values() for measure in MEASURES]))
     title = METHODS[name].title if name in METHODS else name
     known = [other for other in METHODS if not other.startswith(OURS) and other != ORACLE]

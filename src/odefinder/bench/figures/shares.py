@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from odefinder.bench.figures.contestants import MEASURES, Contestant, share
+from odefinder.bench.figures.contestants import MEASURES, Cell, Contestant, share
 from odefinder.bench.metrics import GOOD
 from odefinder.bench.protocol import Result
 from odefinder.bench.sets import TrueSystem
@@ -21,7 +21,6 @@ from odefinder.expressions.program import ARITY
 from odefinder.output.style import FAINT, GREY, INK, WIDTH, styled
 
 MOST_RHOS = 3
-Cell = tuple[float, float]  # sigma, rho
 
 
 @dataclass(frozen=True)
@@ -33,19 +32,26 @@ class Row:
     fits: Sequence[tuple[float, Result]]
     ticks: Mapping[float, str] | None = None  # place -> label; None: its number
     lines: Sequence[Contestant] | None = None  # None: those of the figure
+    errors: bool = False  # whether standard errors are drawn
 
     @property
     def places(self) -> list[float]:
         return sorted({place for place, _ in self.fits})
 
-    def shares(self, name: str, measure: str) -> tuple[list[float], list[float]]:
-        """The places at which a method has fits, and its shares there in %."""
+    def shares(self, name: str, measure: str) -> dict[float, tuple[float, float]]:
+        """Share and its standard error in %, at the places at which a method has fits."""
         found: dict[float, list[Result]] = defaultdict(list)
         for place, result in self.fits:
             if result.method == name:
                 found[place].append(result)
-        places = sorted(found)
-        return places, [share(found[place], measure) for place in places]
+        shares = {place: share(found[place], measure) for place in sorted(found)}
+        return {place: (value, standard_error(value, len(found[place]))) for place, value in shares.items()}
+
+
+def standard_error(share: float, count: int) -> float:
+    """Of a share in %, with half a fit of either kind added: four of four is not certain."""
+    chance = (0.01 * share * count + 0.5) / (count + 1.0)
+    return 100.0 * float(np.sqrt(chance * (1.0 - chance) / count))
 
 
 # ---------------------------------------------------------------------------------------- the figures
@@ -94,7 +100,7 @@ def ablations(
         fits = [(float(total - int(result.rho * total)), result) for result in noise]
         rows.append(Row("", "points" if systems else "% of the points", fits))
     rows += _samples(inside, ranked, settings)
-    return draw_rows(rows, ranked)
+    return draw_rows([replace(row, errors=True) for row in rows], ranked)
 
 
 def ends(results: Sequence[Result]) -> list[Cell]:
@@ -194,11 +200,14 @@ def draw_rows(rows: Sequence[Row], ranked: Sequence[Contestant]) -> Any:
 
 def _draw_lines(axes: Any, row: Row, measure: str, ranked: Sequence[Contestant]) -> None:
     for one in reversed(row.lines or ranked):  # the best on top
-        shares = dict(zip(*row.shares(one.name, measure), strict=True))
-        if shares:  # a line ends where a place in between was not measured
-            axes.plot(
-                row.places, [shares.get(place, np.nan) for place in row.places], clip_on=False, **one.line
-            )
+        found = row.shares(one.name, measure)
+        if not found:
+            continue
+        # A line ends where a place in between was not measured.
+        shares, errors = zip(*(found.get(place, (np.nan, np.nan)) for place in row.places), strict=True)
+        axes.plot(row.places, shares, clip_on=False, **one.line)
+        if row.errors:
+            axes.errorbar(row.places, shares, errors, fmt="none", ecolor=one.colour, elinewidth=0.8)
     axes.set_ylim(0.0, 100.0)
     axes.set_yticks([0, 25, 50, 75, 100])
     axes.grid(axis="y", color=FAINT, linewidth=0.6)
@@ -212,7 +221,7 @@ def _draw_lines(axes: Any, row: Row, measure: str, ranked: Sequence[Contestant])
 
 def _draw_bars(axes: Any, row: Row, measure: str, ranked: Sequence[Contestant]) -> None:
     for k, one in enumerate(ranked):
-        _, shares = row.shares(one.name, measure)
+        shares = [value for value, _ in row.shares(one.name, measure).values()]
         if shares:
             axes.barh(k, shares[0], height=0.7, color=one.colour if one.ours else GREY)
         axes.text(shares[0] + 1.0 if shares else 1.0, k, f"{shares[0]:.0f}" if shares else "not run",
@@ -231,7 +240,7 @@ def _legend(figure: Any, ranked: Sequence[Contestant]) -> None:
     handles = [Line2D([], [], **one.line) for one in ranked]
     colours = [one.colour if one.ours else INK for one in ranked]
     legend = figure.legend(handles, [f"{one.accuracy:.0f}  {one.label(short=True)}" for one in ranked],
-                           loc="outside right upper", title="mean over all cells, %", fontsize=8.5,
+                           loc="outside right upper", title="mean over common cells, %", fontsize=8.5,
                            title_fontsize=8.5, alignment="left", handlelength=2.6, labelspacing=0.55,
                            labelcolor=colours)  # fmt: skip
     legend.get_title().set_color(GREY)
