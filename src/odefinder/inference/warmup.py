@@ -17,7 +17,7 @@ from odefinder.data.units import change_units, fit_scaling, largest_magnitudes
 from odefinder.expressions.canonical import canonical, canonicalise
 from odefinder.expressions.parse import parse
 from odefinder.expressions.program import concatenate
-from odefinder.inference.fit import integral, refine, smoothing, splines
+from odefinder.inference.fit import integral, refine, segments, shooting, smoothing, splines
 from odefinder.inference.fit.states import SMOOTHING_ORDER, estimate_states
 from odefinder.inference.propose import library, subsets
 from odefinder.language.number_words import NUMBER_SCHEMES, split_number
@@ -54,6 +54,8 @@ def trajectories() -> None:
     evaluate.evaluate(SYSTEM, states)
     data = Observations.joined([TIMES], [states])
     refine.fit_constants(SYSTEM, data, iterations=1)
+    unknown = np.where(np.arange(2) == 1, np.nan, states)  # so that states are carried along, too
+    shooting.fit_shots(SYSTEM, data, unknown, shooting.cut(data, 6), iterations=1)
     smoothing.likeliest_levels(TIMES, TIMES, TIMES[0] == TIMES, SMOOTHING_ORDER)
     smoothing.smoothed(TIMES, TIMES, 0.1, SMOOTHING_ORDER, 1.0)
 
@@ -77,6 +79,9 @@ GROUPS = (
         trajectories,
         (
             refine.fit_trajectories,
+            segments.carry_states,
+            segments.expand_segments,
+            segments.solve_step,
             integrate._integrate,
             integrate._is_fine,
             evaluate._evaluate,

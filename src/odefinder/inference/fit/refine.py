@@ -264,7 +264,7 @@ def fit_constants(
     x0 = np.ascontiguousarray(data.states[data.bounds[:-1]] if starts is None else starts).copy()
     pace = _pace(data, iterations, bends)
     cost = fit_trajectories(
-        program.ops, values, x0, _observed(data, weights), _tolerance(data, rtol, max_steps),
+        program.ops, values, x0, _observed(data, weights), tolerance_of(data, rtol, max_steps),
         fit_starts or bool(data.unseen.any()), _fixed(program, data, fit_starts, fixed), pace, NO_EXPANSION,
     )  # fmt: skip
     return Fit(Program(program.ops, values), x0, cost / data.count)
@@ -304,7 +304,7 @@ def _expansion(
     fixed = _fixed(program, data, fit_starts, None)
     cost = fit_trajectories(
         program.ops, program.values.copy(), np.ascontiguousarray(starts).copy(), _observed(data),
-        _tolerance(data, 1e-6, 10_000), free_starts, fixed, _pace(data, 0), expansion,
+        tolerance_of(data, 1e-6, 10_000), free_starts, fixed, _pace(data, 0), expansion,
     )  # fmt: skip
     gradient, hessian = expansion[0], expansion[1:]
     still = np.flatnonzero(fixed)
@@ -319,11 +319,11 @@ def _pace(data: Observations, iterations: int, bends: bool = False) -> Pace:
 
 def _observed(data: Observations, weights: Floats | None = None) -> Observed:
     """The data for compiled code; by default residuals are divided by the scale of their variable."""
-    weights = _weights(data) if weights is None else weights
+    weights = residual_weights(data) if weights is None else weights
     return Observed(data.times, data.states, data.bounds, weights, data.driving)
 
 
-def _weights(data: Observations) -> Floats:
+def residual_weights(data: Observations) -> Floats:
     """One over the scale of each variable, 0 for missing entries.
 
     With standard errors, the less certain values count less; those of average certainty as they did.
@@ -356,7 +356,7 @@ def given_constants(program: Program, data: Observations) -> Bools:
     return given[place]
 
 
-def _tolerance(data: Observations, rtol: float, max_steps: int) -> Tolerance:
+def tolerance_of(data: Observations, rtol: float, max_steps: int) -> Tolerance:
     """How trajectories of these data are followed: up to a multiple of the largest observed value."""
     bound = BOUND * max(float(np.nanmax(np.abs(data.states))), 1e-300)
     return Tolerance(rtol, 1e-3 * rtol * bound / BOUND, max_steps, bound)
