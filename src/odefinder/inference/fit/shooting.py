@@ -3,8 +3,8 @@
 Over a long chaotic record, or with states that nobody measured, the error of one long trajectory has
 countless local minima.  Segments of it have few.  The parameters are the constants and the state at the start
 of every segment; jumps from the end of a segment to the start of the next cost more and more, until the
-segments are one trajectory (Bock, 1983; as penalties, Voss, Timmer and Kurths, 2004).  Each state only meets its
-neighbours, so a step takes time in proportion to the length of the record.
+segments are one trajectory (Bock, 1983; as penalties, Voss, Timmer and Kurths, 2004).  Each state only
+meets its neighbours, so a step takes time in proportion to the length of the record.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from odefinder.inference.fit.refine import (
 )
 from odefinder.inference.fit.segments import (
     Segments,
+    StepEquations,
     carry_states,
     expand_segments,
     solve_step,
