@@ -19,7 +19,10 @@ DOCS = ROOT / "docs"
 BLOCK = re.compile(r"(?:<!-- (?P<mark>[\w ]+) -->\n)?```python\n(?P<code>.*?)```", re.DOTALL)
 WITH_CODE = [
     "README.md",
-    *(f"docs/{name}.md" for name in ("benchmark", "chaos", "getting_started", "guide", "odebench")),
+    *(
+        f"docs/{name}.md"
+        for name in ("benchmark", "chaos", "getting_started", "guide", "odebench", "scaling")
+    ),
 ]
 
 
