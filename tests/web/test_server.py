@@ -12,6 +12,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from odefinder import ODEFormer, ODESystem
+from odefinder.output.export import TARGETS
 from odefinder.web.server import App
 from odefinder.web.worker import STOPPED
 
@@ -123,6 +124,9 @@ def test_roles_can_be_changed(client: TestClient) -> None:
     assert found["data"]["variables"] == ["a"]
     assert found["data"]["inputs"] == ["b"]
     assert found["roles"] == roles
+    assert found["data"]["trajectories"][0]["inputs"] == [
+        {"times": [0, 2, 3, 5, 6, 7], "values": [0, 2, 0, 2, 0, 1]}  # where it bends
+    ]
 
 
 @pytest.mark.parametrize(
@@ -186,8 +190,7 @@ def test_a_result_has_candidates_curves_and_notes(client: TestClient, fitted: st
     result = client.get(f"api/models/{fitted}").json()
     assert "x' = -x" in result["candidates"][0]["text"]
     one = client.get(f"api/models/{fitted}/candidates/0").json()
-    assert one["exports"]["LaTeX"] == one["latex"]
-    assert set(one["exports"]) >= {"Text", "LaTeX", "Python"}
+    assert one["latex"].startswith(r"\begin{aligned}")
     assert len(one["curves"][0]["times"]) == 400
     assert max(abs(left) for left in one["residuals"][0]["states"][0]) < 1e-3
     assert client.get(f"api/models/{fitted}/candidates/1000").status_code == 400
@@ -203,6 +206,25 @@ def test_sliders(client: TestClient, fitted: str) -> None:
     assert curve["states"][0][-1] == pytest.approx(3.0 * np.exp(-16.0), rel=1e-3)
     for bad in ({"constants": [1.0]}, {"until": -1}, {"starts": "x"}, {"row": 99}, {"until": None}):
         assert client.post(f"api/models/{fitted}/simulate", json=bad).status_code == 400
+
+
+def test_sliders_without_curves_give_the_equations_only(client: TestClient, fitted: str) -> None:
+    found = client.post(f"api/models/{fitted}/simulate", json={"row": 0, "curves": False}).json()
+    assert set(found) == {"latex", "text"}
+
+
+def test_every_export_of_the_library(client: TestClient, fitted: str) -> None:
+    names = [one["name"] for one in client.get("api/about").json()["exports"]]
+    assert names == list(TARGETS)
+    for name in names:
+        answer = client.get(f"api/models/{fitted}/0/exports/{name}")
+        file = f"system_{name}{TARGETS[name].suffix}"
+        assert answer.headers["content-disposition"] == f"attachment; filename={file}"
+        assert answer.headers["content-type"].startswith("text/plain")
+    assert client.get(f"api/models/{fitted}/0/exports/text").text.startswith("x' = -")
+    assert "<sbml" in client.get(f"api/models/{fitted}/0/exports/sbml").text
+    assert client.get(f"api/models/{fitted}/0/exports/fortran").status_code == 400
+    assert client.get(f"api/models/{fitted}/99/exports/text").status_code == 400
 
 
 def test_downloads(client: TestClient, fitted: str, tmp_path: Path) -> None:

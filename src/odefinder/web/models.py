@@ -12,16 +12,13 @@ from odefinder.data.dataset import Dataset, Floats
 from odefinder.errors import SettingsError
 from odefinder.estimator import ODEFormer
 from odefinder.inference.remarks import Explanation
-from odefinder.numerics.integrate import Status
-from odefinder.numerics.signals import Signals
-from odefinder.simulation.trajectory import Task, trajectory
+from odefinder.output.export import target
 from odefinder.system import ODESystem
-from odefinder.web.plain import drawn, number, numbers
+from odefinder.web.curves import curves, residuals
+from odefinder.web.plain import number, numbers
 from odefinder.web.tables import data_of
 
-CURVE_POINTS = 400
-RTOL = 1e-6
-MAX_STEPS = 20_000  # of the integrator: a slider must not make the page wait
+MOST_KNOTS = 20_000  # of the inputs, for a simulation on the page
 FARTHEST = 100.0  # durations of the data that a forecast may cover
 
 
@@ -54,8 +51,9 @@ def candidate_of(model: ODEFormer, row: int) -> dict[str, Any]:
     return {
         "row": row,
         "latex": one.system.latex(),
-        "exports": exports(one.system),
         "constants": constants_of(one.system),
+        "program": {"ops": one.system.program.ops.tolist(), "values": one.system.program.values.tolist()},
+        "driving": driving_of(model.dataset_),
         "starts": [numbers(start) for start in one.starts],
         "curves": curves(one.system, one.starts, model.dataset_),
         "residuals": residuals(one.system, one.starts, model.dataset_),
@@ -70,9 +68,10 @@ def explanation(model: ODEFormer, row: Any) -> Explanation:
     return found[row]
 
 
-def exports(system: ODESystem) -> dict[str, str]:
-    """The system in every form that can be copied."""
-    return {"Text": system.to_text(), "LaTeX": system.latex(), "Python": system.python()}
+def exported(model: ODEFormer, row: int, name: str) -> tuple[str, str]:
+    """The text of a candidate for another program, and a name for its file."""
+    found = target(name)
+    return with_choice(model, row).export(name), f"system_{found.name}{found.suffix}"
 
 
 def constants_of(system: ODESystem) -> list[dict[str, Any]]:
@@ -84,44 +83,54 @@ def constants_of(system: ODESystem) -> list[dict[str, Any]]:
     ]
 
 
-def curves(system: ODESystem, starts: Floats, dataset: Dataset, until: float = 1.0) -> list[dict[str, Any]]:
-    """The trajectories of a system on a fine grid, `until` so many durations of the data."""
-    found = []
-    points = int(CURVE_POINTS * max(1.0, until) ** 0.5)
-    for start, times, signals in zip(starts, dataset.times, dataset.all_signals(), strict=True):
-        grid = np.linspace(times[0], times[0] + until * (times[-1] - times[0]), points)
-        states, remark = _simulated(system, start, grid, signals)
-        found.append({"times": numbers(grid), "states": [drawn(one) for one in states.T], "remark": remark})
-    return found
-
-
-def residuals(system: ODESystem, starts: Floats, dataset: Dataset) -> list[dict[str, Any]]:
-    """Observed minus simulated, at the times of the data that `data_of` keeps."""
-    shown = data_of(dataset)["trajectories"]
-    found = []
-    for start, one, signals in zip(starts, shown, dataset.all_signals(), strict=True):
-        times, observed = np.array(one["times"]), np.array(one["states"], dtype=np.float64).T
-        states, _ = _simulated(system, start, times, signals)
-        found.append({"times": one["times"], "states": [numbers(left) for left in (observed - states).T]})
-    return found
-
-
 def played(model: ODEFormer, wish: Mapping[str, Any]) -> dict[str, Any]:
     """A simulation with the constants and initial values of sliders, and a forecast."""
     one = explanation(model, wish.get("row", model.chosen_))
+    data = model.dataset_
     constants = _floats(wish.get("constants", one.system.constants.tolist()), "constants")
     starts = _floats(wish.get("starts", one.starts.tolist()), "starts")
+    factors = _floats(wish.get("factors", [1.0] * (len(factor_names(data)) + 1)), "factors")
     until = _floats([wish.get("until", 1.0)], "until")[0]
     if constants.shape != one.system.constants.shape or starts.shape != one.starts.shape:
         raise SettingsError(
             f"give {len(one.system.constants)} constants and starts of the shape {one.starts.shape}"
         )
+    if factors.shape != (len(factor_names(data)) + 1,):
+        raise SettingsError(f"give {len(factor_names(data)) + 1} factors: inputs, conditions, doses")
     if not 0.0 < until <= FARTHEST:
         raise SettingsError(f"a forecast may last up to {FARTHEST:g} times as long as the data")
     program = one.system.program.with_constants(constants)
     system = ODESystem(program, one.system.variables, one.system.inputs)
-    found = curves(system, starts, model.dataset_, until)
-    return {"latex": system.latex(), "text": str(system), "curves": found}
+    written = {"latex": system.latex(), "text": str(system)}
+    if wish.get("curves") is False:  # the page simulates itself, and only wants the equations
+        return written
+    scale = factors.tolist()
+    return {
+        **written,
+        "curves": curves(system, starts, data, until, scale),
+        "residuals": residuals(system, starts, data, scale),
+    }
+
+
+def factor_names(dataset: Dataset) -> list[str]:
+    """What a slider can multiply, doses left out."""
+    return [*dataset.inputs, *dataset.conditions]
+
+
+def driving_of(dataset: Dataset) -> list[dict[str, Any]] | None:
+    """The signals for a simulation on the page; None where they are too many for it."""
+    found = dataset.all_signals()
+    if sum(len(one.knots) for one in found) > MOST_KNOTS:
+        return None
+    return [
+        {
+            "knots": one.knots.tolist(),
+            "before": one.before.tolist(),
+            "after": one.after.tolist(),
+            "doses": one.doses.tolist(),
+        }
+        for one in found
+    ]
 
 
 def curves_csv(model: ODEFormer, row: int) -> str:
@@ -141,12 +150,6 @@ def _quoted(text: str) -> str:
     return '"' + text.replace('"', '""') + '"' if set(text) & set(',"\n\r') else text
 
 
-def _simulated(system: ODESystem, start: Floats, times: Floats, signals: Signals) -> tuple[Floats, str]:
-    """The states, NaN where there is no solution, and what to say about that."""
-    found = trajectory(Task(system.program, start, times, signals, RTOL, MAX_STEPS), None)
-    return found.states, "" if found.status == Status.OK else found.status.message
-
-
 def _floats(values: Sequence[Any], what: str) -> Floats:
     try:
         found = np.array(values, dtype=np.float64)
@@ -155,13 +158,6 @@ def _floats(values: Sequence[Any], what: str) -> Floats:
     if not np.isfinite(found).all():
         raise SettingsError(f"{what} must be numbers")
     return found
-
-
-def warm_up() -> None:
-    """Make the compiled functions of a simulation ready, so that the first slider moves at once."""
-    times = np.linspace(0.0, 1.0, 5)
-    dataset = Dataset((times,), (np.exp(-times)[:, None],), ("x",))
-    curves(ODESystem.from_text("x' = -x"), np.ones((1, 1)), dataset)
 
 
 def with_choice(model: ODEFormer, row: int) -> ODEFormer:

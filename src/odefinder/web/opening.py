@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 import uvicorn
 
-from odefinder.web.models import warm_up
+from odefinder.web.curves import warm_up
 from odefinder.web.server import App
 
 HOST = "127.0.0.1"

@@ -11,9 +11,10 @@ from typing import Any
 
 from odefinder.errors import SettingsError
 from odefinder.estimator import ODEFormer
+from odefinder.output.export import TARGETS
 from odefinder.output.plot import Front, summary_figure
 from odefinder.output.table import HEADER, rows
-from odefinder.web.models import explanation, exports
+from odefinder.web.models import explanation, exported
 
 KINDS = {"png": "image/png", "svg": "image/svg+xml", "pdf": "application/pdf"}
 _drawing = threading.Lock()  # matplotlib draws one figure at a time
@@ -49,12 +50,16 @@ def report(model: ODEFormer, row: int) -> str:
         "<h2>Notes</h2><ul>" + "".join(f"<li>{escape(note)}</li>" for note in model.notes_) + "</ul>",
         "<h2>All candidates</h2>" + _table(cells),
         "<h2>To go on with</h2>",
-        *(f"<h3>{escape(name)}</h3><pre>{escape(text)}</pre>" for name, text in exports(one.system).items()),
-        f"<details><summary>The data</summary><pre>{escape(_data_csv(model))}</pre></details>",
+        *(_folded(one.title, exported(model, row, one.name)[0]) for one in TARGETS.values()),
+        "<h2>The data</h2>" + _folded("All points", _data_csv(model)),
     ]
     style = STYLE.read_text(encoding="utf-8")
     head = f'<meta charset="utf-8"><title>odefinder report</title><style>{style}</style>'
     return f'<!doctype html><html lang="en"><head>{head}</head><body>{"".join(parts)}</body></html>\n'
+
+
+def _folded(title: str, text: str) -> str:
+    return f"<details><summary>{escape(title)}</summary><pre>{escape(text)}</pre></details>"
 
 
 def _table(cells: list[list[str]]) -> str:

@@ -6,11 +6,10 @@ The heavy work is elsewhere: fits in processes (fits.py), reading and simulating
 from __future__ import annotations
 
 import asyncio
-import inspect
 import json
 import shutil
 import tempfile
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from importlib.metadata import version
 from pathlib import Path
@@ -25,41 +24,31 @@ from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from odefinder.data.files import SAMPLES, sample_path
-from odefinder.errors import DataError, OdefinderError, SettingsError
+from odefinder.errors import DataError, OdefinderError
 from odefinder.estimator import ODEFormer
 from odefinder.expressions.program import OPCODE_BY_NAME
+from odefinder.output.export import TARGETS
 from odefinder.web import models, report
 from odefinder.web.fits import Fits, Job
 from odefinder.web.guard import Guard
+from odefinder.web.options import available, parameters
+from odefinder.web.requests import (
+    Endpoint,
+    NotFoundError,
+    TooLargeError,
+    ending_of,
+    json_of,
+    limited,
+    plain_errors,
+    roles_of,
+)
 from odefinder.web.shelf import KEPT, Shelf, new_id
 from odefinder.web.tables import ROLES, Table, preview
 from odefinder.web.worker import Task
 
 STATIC = Path(__file__).parent / "static"
 UPLOAD_LIMIT = 100 * 2**20  # bytes
-MESSAGE_LIMIT = 2**20  # bytes of a request other than an upload
 TICK = 0.1  # seconds between two looks at a fit
-# What the page may set; those that the estimator of this version lacks are not shown.
-OPTIONS = (
-    "time_budget",
-    "operators",
-    "guess",
-    "order",
-    "hidden",
-    "random_state",
-    "samples",
-    "network",
-    "sparse",
-)
-Endpoint = Callable[[Request], Awaitable[Response]]
-
-
-class NotFoundError(OdefinderError):
-    """Something that is not there any more."""
-
-
-class TooLargeError(OdefinderError):
-    """An upload beyond the limit."""
 
 
 class App:
@@ -74,7 +63,6 @@ class App:
         self.tables: Shelf[Table] = Shelf(lambda table: self._remove(table.path), kept)
         self.models: Shelf[ODEFormer] = Shelf(kept=kept)
         self.fits = Fits(self._keep, processes)
-        self.parameters = [name for name in OPTIONS if name in inspect.signature(ODEFormer).parameters]
         self.asgi = Starlette(
             routes=self._routes(), middleware=[Middleware(Guard, token=token)], lifespan=self._lifespan
         )
@@ -95,9 +83,10 @@ class App:
             ("/api/models/{id}", self.result, get),
             ("/api/models/{id}/candidates/{row:int}", self.candidate, get),
             ("/api/models/{id}/simulate", self.simulate, post),
+            ("/api/models/{id}/{row:int}/exports/{target}", self.export, get),
             ("/api/models/{id}/{row:int}/{file}", self.download, get),
         ]
-        routes = [Route(path, _plain_errors(endpoint), methods=methods) for path, endpoint, methods in table]
+        routes = [Route(path, plain_errors(endpoint), methods=methods) for path, endpoint, methods in table]
         return [*routes, Mount("/static", StaticFiles(directory=STATIC))]
 
     @asynccontextmanager
@@ -117,14 +106,14 @@ class App:
 
     async def about(self, request: Request) -> Response:
         """What this server can do."""
-        defaults = inspect.signature(ODEFormer).parameters
         return JSONResponse(
             {
                 "version": version("odefinder"),
                 "samples": list(SAMPLES),
                 "roles": list(ROLES),
-                "parameters": {name: defaults[name].default for name in self.parameters},
+                "parameters": available(),
                 "operators": [name for name in OPCODE_BY_NAME if name not in ("add", "mul")],
+                "exports": [{"name": one.name, "title": one.title} for one in TARGETS.values()],
                 "upload_limit": self.upload_limit,
             }
         )
@@ -134,7 +123,7 @@ class App:
     async def upload(self, request: Request) -> Response:
         """A file as the body of the request; its name says only what kind it is."""
         name = request.query_params.get("name", "table.csv")[:200]
-        path = self.folder / f"{new_id()}{_ending(name)}"
+        path = self.folder / f"{new_id()}{ending_of(name)}"
         await self._save(request, path)
         return await self._new_table(Table(path, name))
 
@@ -156,8 +145,8 @@ class App:
 
     async def roles(self, request: Request) -> Response:
         """The same table with other roles of its columns."""
-        table, wish = self._table(request.path_params["id"]), await _json(request)
-        found = await run_in_threadpool(preview, table, _roles(wish.get("roles")))
+        table, wish = self._table(request.path_params["id"]), await json_of(request)
+        found = await run_in_threadpool(preview, table, roles_of(wish.get("roles")))
         return JSONResponse({"id": request.path_params["id"], **found})
 
     def _table(self, name: Any) -> Table:
@@ -169,12 +158,10 @@ class App:
     # ------------------------------------------------------------------------------------ fits
 
     async def fit(self, request: Request) -> Response:
-        wish = await _json(request)
-        table, options = self._table(wish.get("table")), wish.get("options") or {}
-        if not isinstance(options, dict) or not set(options) <= set(self.parameters):
-            raise SettingsError(f"the options are {', '.join(self.parameters)}")
+        wish = await json_of(request)
+        table, options = self._table(wish.get("table")), parameters(wish.get("options") or {})
         target = self.folder / f"{new_id()}.json"
-        job = self.fits.start(Task(table, _roles(wish.get("roles")), {**options, **self.fixed}, target))
+        job = self.fits.start(Task(table, roles_of(wish.get("roles")), {**options, **self.fixed}, target))
         return JSONResponse(self.fits.status(job))
 
     async def fit_status(self, request: Request) -> Response:
@@ -236,8 +223,15 @@ class App:
         return JSONResponse(await run_in_threadpool(models.candidate_of, self._model(request), row))
 
     async def simulate(self, request: Request) -> Response:
-        wish = await _json(request)
+        wish = await json_of(request)
         return JSONResponse(await run_in_threadpool(models.played, self._model(request), wish))
+
+    async def export(self, request: Request) -> Response:
+        """A candidate as source for another program."""
+        model, row, target = self._model(request), request.path_params["row"], request.path_params["target"]
+        text, name = await run_in_threadpool(models.exported, model, row, target)
+        headers = {"Content-Disposition": f"attachment; filename={name}"}
+        return Response(text, media_type="text/plain", headers=headers)
 
     async def download(self, request: Request) -> Response:
         """model.json, curves.csv, report.html, figure.png, figure.svg or figure.pdf of a candidate."""
@@ -278,7 +272,7 @@ class App:
         """The body of a request as a file, if it is not too large."""
         try:
             with path.open("wb") as file:
-                async for part in _limited(request, self.upload_limit):
+                async for part in limited(request, self.upload_limit):
                     file.write(part)
         except TooLargeError:
             self._remove(path)
@@ -287,62 +281,3 @@ class App:
     @staticmethod
     def _remove(path: Path) -> None:
         path.unlink(missing_ok=True)
-
-
-# ---------------------------------------------------------------------------------------- requests
-
-
-def _plain_errors(endpoint: Endpoint) -> Endpoint:
-    """Our errors as JSON: the sentences of the command line."""
-
-    async def answer(request: Request) -> Response:
-        try:
-            return await endpoint(request)
-        except NotFoundError as error:
-            return JSONResponse({"error": str(error)}, 404)
-        except TooLargeError as error:
-            return JSONResponse({"error": str(error)}, 413)
-        except OdefinderError as error:
-            return JSONResponse({"error": str(error)}, 400)
-
-    return answer
-
-
-async def _limited(request: Request, limit: int) -> AsyncIterator[bytes]:
-    """The body in parts; an error as soon as it is known to be too long."""
-    declared = request.headers.get("content-length", "0")
-    size = int(declared) if declared.isdigit() else 0
-    message = f"this is more than {limit / 2**20:g} MB; give fewer rows, or use the command line"
-    if size > limit:
-        raise TooLargeError(message)
-    size = 0
-    async for part in request.stream():
-        size += len(part)
-        if size > limit:
-            raise TooLargeError(message)
-        yield part
-
-
-async def _json(request: Request) -> dict[str, Any]:
-    body = b"".join([part async for part in _limited(request, MESSAGE_LIMIT)])
-    try:
-        content = json.loads(body or b"{}")
-    except (ValueError, RecursionError):
-        content = None
-    if not isinstance(content, dict):
-        raise SettingsError("the request is not a JSON object")
-    return content
-
-
-def _roles(given: Any) -> dict[str, str] | None:
-    if given is None:
-        return None
-    if not isinstance(given, dict):
-        raise SettingsError("roles is an object: column -> role")
-    return {str(title): str(role) for title, role in given.items()}
-
-
-def _ending(name: str) -> str:
-    """Of a file's name: what kind it is.  Anything odd becomes plain text, whose reader says what it is."""
-    ending = Path(name).suffix.lower()
-    return ending if ending[1:].isalnum() and len(ending) < 10 and ending.isascii() else ".csv"

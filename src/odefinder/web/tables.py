@@ -9,11 +9,15 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
-from odefinder.data.dataset import Dataset
+from odefinder.data.dataset import Dataset, Floats
 from odefinder.data.files import load, read
 from odefinder.data.names import names_a_trajectory, read_time_title
+from odefinder.data.roles import Role
 from odefinder.errors import DataError, OdefinderError, SettingsError
+from odefinder.numerics.knots import values_at
+from odefinder.numerics.signals import Signals
 from odefinder.web.plain import number, numbers
 
 ROLES = ("observed", "input", "condition", "error", "time", "trajectory", "ignore")
@@ -90,22 +94,62 @@ def preview(table: Table, roles: Mapping[str, str] | None = None) -> dict[str, A
 
 def data_of(dataset: Dataset) -> dict[str, Any]:
     """The data as they were understood, thinned where there are more points than a screen shows."""
-    picked = [np.unique(np.linspace(0, len(t) - 1, DRAWN_POINTS).astype(int)) for t in dataset.times]
     return {
         "summary": str(dataset),
         "variables": list(dataset.variables),
         "titles": list(dataset.titles),
+        "observed": [role == Role.OBSERVED for role in dataset.roles],
         "clock": dataset.clock.label,
         "inputs": list(dataset.inputs),
         "conditions": list(dataset.conditions),
+        "explicit_time": dataset.explicit_time,
+        "doses": any(dataset.doses),
         "errors": bool(dataset.errors),
-        "gaps": int(sum(np.isnan(states).sum() for states in dataset.states)),
+        "gaps": _gaps(dataset),
         "notes": list(dataset.notes),
-        "trajectories": [
-            {"label": label, "times": numbers(t[rows]), "states": [numbers(column) for column in x[rows].T]}
-            for label, t, x, rows in zip(dataset.labels, dataset.times, dataset.states, picked, strict=True)
-        ],
+        "trajectories": [_trajectory(dataset, number) for number in range(len(dataset))],
     }
+
+
+def _trajectory(dataset: Dataset, number: int) -> dict[str, Any]:
+    """Times, states (by column), inputs (each with times of its own) and conditions."""
+    times, states = dataset.times[number], dataset.states[number]
+    rows = _spread(len(times))
+    signals = dataset.signals[number] if dataset.signals else None
+    settings = None if dataset.settings is None else dataset.settings[number]
+    return {
+        "label": dataset.labels[number],
+        "times": numbers(times[rows]),
+        "states": [numbers(column) for column in states[rows].T],
+        "inputs": [] if signals is None else _inputs(signals, times[[0, -1]]),
+        "conditions": [] if settings is None else numbers(settings),
+    }
+
+
+def _inputs(signals: Signals, ends: Floats) -> list[dict[str, Any]]:
+    """The signals as lines that cover the data; a jump is two points at neighbouring times."""
+    knots, before, after = (values[_spread(len(signals.knots))] for values in signals[:3])
+    more = ends[(ends < knots[0]) | (ends > knots[-1])]
+    held = values_at(signals, more)
+    found = []
+    for j in range(before.shape[1]):
+        jumps = before[:, j] != after[:, j]
+        times = np.concatenate([np.nextafter(knots[jumps], -np.inf), knots, more])
+        values = np.concatenate([before[jumps, j], after[:, j], held[:, j]])
+        order = np.argsort(times, kind="stable")
+        found.append({"times": numbers(times[order]), "values": numbers(values[order])})
+    return found
+
+
+def _spread(count: int) -> NDArray[np.int64]:
+    """Rows to draw: all, or evenly chosen ones."""
+    return np.unique(np.linspace(0, count - 1, DRAWN_POINTS).astype(np.int64))
+
+
+def _gaps(dataset: Dataset) -> int:
+    """Missing values of what was measured."""
+    seen = [role == Role.OBSERVED for role in dataset.roles]
+    return int(sum(np.isnan(states[:, seen]).sum() for states in dataset.states))
 
 
 def _head(frame: pd.DataFrame) -> list[tuple[Any, ...]]:

@@ -25,6 +25,21 @@ export const openModel = (body, name) => ask(`models?name=${encodeURIComponent(n
 export const result = (id) => ask(`models/${id}`);
 export const candidate = (id, row) => ask(`models/${id}/candidates/${row}`);
 export const simulate = (id, wish) => post(`models/${id}/simulate`, wish);
+export async function exported(id, row, target) {
+  const response = await fetch(`api/models/${id}/${row}/exports/${target}`);
+  const text = await response.text();
+  if (!response.ok) throw new Error(errorOf(text, response.status));
+  return { text, name: response.headers.get("content-disposition").split("filename=")[1] };
+}
+
+function errorOf(text, status) {
+  try {
+    return JSON.parse(text).error;
+  } catch {
+    return `odefinder answered with ${status}`;
+  }
+}
+
 export const download = (id, row, file) => `api/models/${id}/${row}/${file}`;
 
 // Calls `report` with every status of a fit; resolves with the last one.

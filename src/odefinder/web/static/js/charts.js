@@ -6,28 +6,32 @@ import { short } from "./dom.js";
 
 const HEIGHT = 220;
 const SHOWN_IN_LEGEND = 6; // trajectories
+const BAND = "band";
 const sync = () => uPlot.sync("odefinder");
 
 export class SeriesChart {
-  // data, lines: one { times, states } a trajectory; `variable` is the number of the column that is drawn.
-  constructor(place, { title, clock, labels, height = HEIGHT, points = true }) {
+  // kind: "fit" (data as points, systems as lines with bands), "points" or "lines".
+  constructor(place, { title, clock, labels, height = HEIGHT, kind = "fit" }) {
     this.place = place;
-    this.labels = labels;
+    this.kind = kind;
     const names = labels.length > 1 ? labels : [""];
     const series = [{ label: clock, value: (_, value) => short(value) }];
+    const bands = [];
     names.forEach((label, k) => {
-      series.push(pointSeries(`data ${label}`.trim(), k, points));
-      if (points) series.push(lineSeries(`system ${label}`.trim(), k));
+      if (kind !== "lines") series.push(pointSeries(`data ${label}`.trim(), k, kind === "fit"));
+      if (kind === "lines") series.push(lineSeries(label || "value", k));
+      if (kind !== "fit") return;
+      bands.push({ series: [series.length + 1, series.length + 2], fill: faint(k) });
+      series.push(lineSeries(`system ${label}`.trim(), k), edgeSeries(k), edgeSeries(k));
     });
-    this.points = points;
     this.plot = new uPlot(
       {
-        title, width: Math.max(place.clientWidth, 280), height, series,
+        title, width: Math.max(place.clientWidth, 280), height, series, bands,
         scales: { x: { time: false } },
         axes: [axis(40), { ...axis(20), size: 56 }],
         cursor: { sync: { key: sync().key }, drag: { x: true, y: false } },
         legend: { show: names.length <= SHOWN_IN_LEGEND },
-        plugins: [wheelAndPan()],
+        plugins: [wheelAndPan(), legendWithoutBands()],
       },
       [[]],
       place,
@@ -36,27 +40,46 @@ export class SeriesChart {
     this.watcher.observe(place);
   }
 
+  // data, lines: one { times, states } per trajectory; a line may have `low` and `high`, by variable as well.
   // Only the lines change while somebody moves a slider; the zoom stays then.
   draw(variable, data, lines, keepZoom = false) {
     const tables = [];
     data.forEach((one, k) => {
       tables.push([one.times, one.states[variable]]);
-      if (!this.points) return;
+      if (this.kind !== "fit") return;
       const line = lines?.[k];
-      tables.push(line ? [line.times, line.states[variable]] : [[], []]);
+      const nothing = [[], []];
+      tables.push(line ? [line.times, line.states[variable]] : nothing);
+      tables.push(line?.high ? [line.times, line.high[variable]] : nothing);
+      tables.push(line?.low ? [line.times, line.low[variable]] : nothing);
     });
     this.plot.setData(uPlot.join(tables), !keepZoom);
     if (keepZoom) this.plot.redraw();
-  }
-
-  png() {
-    return new Promise((resolve) => this.plot.ctx.canvas.toBlob(resolve));
   }
 
   destroy() {
     this.watcher.disconnect();
     this.plot.destroy();
   }
+}
+
+// Colours are faint where they fill.
+const faint = (k) => `${colour(k)}33`;
+
+function edgeSeries(k) {
+  return { label: BAND, stroke: faint(k), width: 1, spanGaps: true, points: { show: false }, value: () => "" };
+}
+
+// The edges of bands need no entries of their own.
+function legendWithoutBands() {
+  return {
+    hooks: {
+      init: (plot) => {
+        const rows = plot.root.querySelectorAll(".u-legend .u-series");
+        plot.series.forEach((one, k) => { if (one.label === BAND && rows[k]) rows[k].hidden = true; });
+      },
+    },
+  };
 }
 
 function pointSeries(label, k, withLine) {

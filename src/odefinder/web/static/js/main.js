@@ -55,7 +55,7 @@ async function take(file) {
   }
   showError("data-error", null);
   try {
-    await showResult((await api.openModel(file, file.name)).id);
+    await showResult((await api.openModel(file, file.name)).id, server.exports);
   } catch (error) {
     showError("data-error", error.message);
   }
@@ -95,7 +95,7 @@ async function run() {
     const last = await api.follow(fit, (status) => progress(status, wish.time_budget));
     if (last.state === "done") {
       foldPreview();
-      await showResult(fit);
+      await showResult(fit, server.exports);
     } else {
       showError("fit-error", last.message);
     }

@@ -3,11 +3,15 @@
 import { byId, el } from "./dom.js";
 
 const FIELDS = {
-  time_budget: { label: "Seconds it may take", type: "number", min: "0.5", step: "0.5" },
-  order: { label: "Order of the equations (2: accelerations)", type: "number", min: "1", max: "3", step: "1" },
-  hidden: { label: "Hidden variables", type: "number", min: "0", max: "3", step: "1" },
+  time_budget: { label: "Seconds it may take", type: "number", min: "0.5", step: "0.5", placeholder: "10 or more" },
+  order: { label: "Order (2: accelerations)", type: "text", placeholder: "1, 2, or theta=2" },
+  hidden: { label: "Variables nobody measured", type: "number", min: "0", max: "3", step: "1" },
   operators: { label: "Allowed functions; empty: all", type: "text", placeholder: "sin, pow2, inv", list: true },
-  guess: { label: "Equations to start from", type: "text", placeholder: "x' = a*x - x*y; y' = ..." },
+  known: { label: "What you know of the equations", type: "text", placeholder: "x' = -k*x + ?" },
+  guess: { label: "Equations to start from", type: "text", placeholder: "x' = a*x - x*y; y' = ...", more: true },
+  positive: { label: "Variables that stay positive", type: "text", placeholder: "x, y", more: true },
+  conserve: { label: "Sums that stay the same", type: "text", placeholder: "S + I + R", more: true },
+  explicit_time: { label: "The equations may contain t", type: "checkbox", more: true },
   samples: { label: "Systems that the network proposes", type: "number", min: "1", step: "1", more: true },
   random_state: { label: "Seed", type: "number", min: "0", step: "1", more: true },
   network: { label: "The network proposes systems", type: "checkbox", more: true },

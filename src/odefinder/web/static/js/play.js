@@ -1,37 +1,37 @@
-// Sliders for constants and initial values, and a forecast: the server simulates, the charts follow.
+// Sliders for constants, initial values and inputs, and a forecast.  The page simulates; the server writes the
+// equations, and helps where a system is too hard for the page.
 
 import * as api from "./api.js";
 import { el, short } from "./dom.js";
+import { Signals, integrate, withConstants } from "./integrate.js";
 
-const STEPS = 200;
+const STEPS = 200; // of a slider
+const POINTS = 400; // of a curve
+const SLID = 3; // trajectories with sliders for their starts: more would fill the page
+const REMARKS = { "ran away": "The solution runs away; later values are not drawn." };
 
 export class Playground {
-  // show(curves, latex): called with every simulation; null where the sliders are back at the result.
-  constructor(place, model, candidate, variables, labels, show) {
-    this.model = model;
-    this.candidate = candidate;
-    this.show = show;
+  // show({ curves, residuals }, latex): called with every simulation; what did not change is left out.
+  // back(): the sliders are at the result again.
+  constructor(place, { model, candidate, data, show, back }) {
+    Object.assign(this, { place, model, candidate, data, show });
+    this.columns = [...data.inputs, ...data.conditions];
+    this.grids = {};
+    this.sizes = sizesOf(candidate.curves, data.variables.length);
     this.reset();
     this.remark = el("p", { class: "facts", role: "status" }, " ");
-    const constants = candidate.constants.map((one, k) => ({ ...one, k })).filter(({ value }) => Math.abs(value) !== 1);
-    this.inputs = constants.map(({ equation, value, k }) => this.slider(`in ${equation}'`, value, (now) => { this.constants[k] = now; }));
-    candidate.starts.forEach((start, i) => start.forEach((value, j) => {
-      if (i >= 3) return; // more would fill the page
-      const of = labels.length > 1 ? ` of ${labels[i]}` : "";
-      this.inputs.push(this.slider(`start of ${variables[j]}${of}`, value, (now) => { this.starts[i][j] = now; }));
-    }));
-    const forecast = this.slider("forecast, times the data", 1, (now) => { this.until = now; }, 1, 5);
     place.replaceChildren(
-      el("div", { class: "sliders" }, ...this.inputs, forecast),
-      el("div", { class: "row" }, el("button", { type: "button", onclick: () => this.back() }, "Back to the result")),
+      el("div", { class: "sliders" }, ...this.constantSliders(), ...this.startSliders(), ...this.inputSliders(),
+        this.slider("forecast, times the data", 1, (now) => { this.until = now; }, 1, 5)),
+      el("div", { class: "row" }, el("button", { type: "button", onclick: () => { this.back(); back(); } }, "Back to the result")),
       this.remark,
     );
-    this.place = place;
   }
 
   reset() {
     this.constants = this.candidate.constants.map((one) => one.value);
     this.starts = this.candidate.starts.map((start) => [...start]);
+    this.factors = [...this.columns.map(() => 1), 1];
     this.until = 1;
   }
 
@@ -42,7 +42,26 @@ export class Playground {
       input.previousElementSibling.textContent = short(Number(input.dataset.first));
     }
     this.remark.textContent = " ";
-    this.show(null);
+    this.changed = false;
+  }
+
+  constantSliders() {
+    const free = this.candidate.constants.map((one, k) => ({ ...one, k })).filter(({ value }) => Math.abs(value) !== 1);
+    return free.map(({ equation, value, k }) => this.slider(`in ${equation}'`, value, (now) => { this.constants[k] = now; }));
+  }
+
+  startSliders() {
+    const { trajectories, variables } = this.data;
+    return this.candidate.starts.slice(0, SLID).flatMap((start, i) => start.map((value, j) => {
+      const of = trajectories.length > 1 ? ` of ${trajectories[i].label}` : "";
+      return this.slider(`start of ${variables[j]}${of}`, value, (now) => { this.starts[i][j] = now; });
+    }));
+  }
+
+  inputSliders() {
+    const factor = (name, k) => this.slider(`${name}, times its values`, 1, (now) => { this.factors[k] = now; }, -1, 3);
+    const doses = this.data.doses ? [factor("doses", this.columns.length)] : [];
+    return [...this.columns.map(factor), ...doses];
   }
 
   slider(name, value, set, low = null, high = null) {
@@ -55,25 +74,90 @@ export class Playground {
     input.addEventListener("input", () => {
       output.textContent = short(Number(input.value));
       set(Number(input.value));
-      this.simulate();
+      this.later();
     });
     return el("label", {}, name, output, input);
   }
 
+  // Once per frame of the screen, however often a slider moves.
+  later() {
+    this.changed = true;
+    if (this.waiting) return;
+    this.waiting = requestAnimationFrame(() => {
+      this.waiting = null;
+      if (!this.changed) return;
+      const found = this.simulated();
+      if (found) {
+        this.remark.textContent = found.remark ?? " ";
+        this.show(found);
+      }
+      this.ask(!found);
+    });
+  }
+
+  // On the page; null if the server must do it.
+  simulated() {
+    if (!this.candidate.driving) return null;
+    const { trajectories, explicit_time: explicit } = this.data;
+    const program = withConstants(this.candidate.program, this.constants);
+    const time = explicit ? this.columns.length : -1;
+    const curves = [];
+    const residuals = [];
+    let remark = null;
+    for (const [i, one] of trajectories.entries()) {
+      const { times, rows } = this.grid(i);
+      const signals = new Signals(this.candidate.driving[i], this.factors, time);
+      const { states, status } = integrate(program, this.starts[i], times, signals, this.sizes);
+      if (status === "too hard") return null;
+      remark ??= REMARKS[status];
+      curves.push({ times, states });
+      const left = one.states.map((column, j) => column.map((value, k) => minus(value, states[j][rows[k]])));
+      residuals.push({ times: one.times, states: left });
+    }
+    return { curves, residuals, remark };
+  }
+
+  // A fine grid with the times of the data in it, and where these are.
+  grid(i) {
+    const key = `${i} ${this.until}`;
+    if (this.grids.key !== this.until) this.grids = { key: this.until };
+    this.grids[key] ??= merged(this.data.trajectories[i].times, this.until);
+    return this.grids[key];
+  }
+
   // One request at a time; what changed meanwhile goes with the next one.
-  async simulate() {
+  async ask(curves) {
     this.again = this.busy;
     if (this.busy) return;
     this.busy = true;
     try {
-      const wish = { row: this.candidate.row, constants: this.constants, starts: this.starts, until: this.until };
-      const found = await api.simulate(this.model, wish);
-      this.remark.textContent = found.curves.map((one) => one.remark).find(Boolean) ?? " ";
-      this.show(found.curves, found.latex);
+      const { constants, starts, factors, until } = this;
+      const found = await api.simulate(this.model, { row: this.candidate.row, constants, starts, factors, until, curves });
+      if (this.changed) {
+        if (curves) this.remark.textContent = found.curves.map((one) => one.remark).find(Boolean) ?? " ";
+        this.show(curves ? found : {}, found.latex);
+      }
     } catch (error) {
       this.remark.textContent = error.message;
     }
     this.busy = false;
-    if (this.again) this.simulate();
+    if (this.again) this.ask(!this.simulated());
   }
+}
+
+const minus = (a, b) => (a === null || b === null || b === undefined ? null : a - b);
+
+// How large each variable is along the curves of the result.
+function sizesOf(curves, dimension) {
+  return Array.from({ length: dimension }, (_, j) =>
+    curves.reduce((most, { states }) => states[j].reduce((a, b) => Math.max(a, Math.abs(b ?? 0)), most), 0) || 1);
+}
+
+function merged(data, until) {
+  const [begin, end] = [data[0], data.at(-1)];
+  const count = Math.floor(POINTS * Math.max(1, until) ** 0.5);
+  const fine = Array.from({ length: count }, (_, k) => begin + ((until * (end - begin)) * k) / (count - 1));
+  const times = [...new Set([...fine, ...data])].sort((a, b) => a - b);
+  const place = new Map(times.map((time, k) => [time, k]));
+  return { times, rows: data.map((time) => place.get(time)) };
 }

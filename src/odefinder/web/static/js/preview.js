@@ -24,13 +24,20 @@ export function showPreview(table, roles, changed) {
     el("details", { open: true }, el("summary", {}, "The table"), el("div", { class: "beside" }, rows, plots)),
   );
   if (!table.data) return;
-  table.data.titles.forEach((title, j) => {
-    const chart = el("div", { class: "chart" });
-    plots.append(chart);
-    charts.push(new SeriesChart(chart, { title, clock: table.data.clock, labels: labelsOf(table.data), height: 160, points: false }));
-    charts.at(-1).draw(j, table.data.trajectories);
-  });
+  const { titles, inputs, clock, trajectories } = table.data;
+  const add = (title, height, kind) => {
+    const box = el("div", { class: "chart" });
+    plots.append(box);
+    charts.push(new SeriesChart(box, { title, clock, labels: labelsOf(table.data), height, kind }));
+    return charts.at(-1);
+  };
+  titles.forEach((title, j) => add(title, 160, "points").draw(j, trajectories));
+  inputs.forEach((name, j) => add(`${name} (input)`, 120, "lines").draw(0, inputsOf(table.data, j)));
 }
+
+// One of the inputs of every trajectory, as a chart reads it.
+export const inputsOf = (data, j) =>
+  data.trajectories.map(({ inputs }) => ({ times: inputs[j].times, states: [inputs[j].values] }));
 
 export const labelsOf = (data) => data.trajectories.map((one) => one.label);
 

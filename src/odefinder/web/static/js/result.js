@@ -4,39 +4,39 @@
 import * as api from "./api.js";
 import { SeriesChart } from "./charts.js";
 import { byId, el, notesBox, save, short } from "./dom.js";
+import { Exports } from "./exports.js";
 import { Front } from "./front.js";
 import { Playground } from "./play.js";
 import { Portrait } from "./portrait.js";
-import { labelsOf } from "./preview.js";
+import { inputsOf, labelsOf } from "./preview.js";
 
 const FILES = {
   "model.json": "Model (JSON)", "curves.csv": "Curves (CSV)", "figure.png": "Figure (PNG)",
   "figure.svg": "Figure (SVG)", "report.html": "Report (HTML)",
 };
+const HINT = "Drag to zoom, Shift and drag to move, Shift and wheel to zoom, double click to see all.";
 let shown = null;
 
-export async function showResult(id) {
+export async function showResult(id, targets) {
   const result = await api.result(id);
   shown?.destroy();
-  shown = new Result(id, result);
+  shown = new Result(id, result, targets);
   await shown.choose(result.chosen);
   byId("result").scrollIntoView({ behavior: "smooth" });
 }
 
 class Result {
-  constructor(id, result) {
+  constructor(id, result, targets) {
     this.id = id;
     this.result = result;
     this.data = result.data;
     this.equations = el("div", { class: "equations", "aria-live": "polite" });
     this.facts = el("p", { class: "facts" });
-    this.exports = el("div", { class: "row" });
     this.downloads = el("div", { class: "row" });
     this.sliders = el("div");
     this.table = this.candidates();
-    const series = el("div");
-    const portrait = el("div");
-    const front = el("div");
+    const [home, series, portrait, front] = [el("div"), el("div"), el("div"), el("div")];
+    this.exports = new Exports(home, targets);
     this.front = new Front(front, result.candidates, (row) => this.choose(row));
     const hasPortrait = this.data.variables.length > 1;
     const place = byId("result");
@@ -45,31 +45,41 @@ class Result {
       el("h2", { id: "result-title" }, "Result"),
       ...[notesBox(result.notes)].filter(Boolean),
       el("div", { class: "columns" },
-        el("div", {}, this.equations, this.facts, el("h3", {}, "Take it home"), this.exports, this.downloads),
+        el("div", {}, this.equations, this.facts),
         el("div", {}, el("h3", { class: "first" }, "Try other values"), this.sliders)),
       el("h3", {}, "Candidates"), el("div", { class: "columns" }, this.table, front),
       el("div", { class: hasPortrait ? "columns" : "" },
-        el("div", {}, el("h3", {}, "Over time"),
-          el("p", { class: "facts" }, "Drag to zoom, Shift and drag to move, Shift and wheel to zoom, double click to see all."),
-          series),
+        el("div", {}, el("h3", {}, "Over time"), el("p", { class: "facts" }, HINT), series),
         ...(hasPortrait ? [el("div", {}, el("h3", {}, "Phase portrait"), portrait)] : [])),
+      el("h3", {}, "Take it home"), this.downloads, home,
     );
-    this.charts = this.data.titles.map((title) => this.chart(series, title, 230, true));
-    this.rests = this.data.titles.map((title, j) => {
-      const chart = this.chart(series, `${title}: data minus system`, 130, false);
-      this.charts[j].place.after(chart.place); // each below its own variable
-      return chart;
-    });
+    this.addCharts(series);
     this.portrait = hasPortrait ? new Portrait(portrait, this.data.variables) : null;
     if (this.portrait) {
       portrait.append(el("button", { type: "button", onclick: () => save(this.portrait.file(), "portrait.svg") }, "Portrait (SVG)"));
     }
   }
 
-  chart(place, title, height, points) {
+  // One chart for each variable with what it leaves below, then the inputs.
+  addCharts(place) {
+    const { titles, observed, inputs } = this.data;
+    this.charts = [];
+    this.rests = [];
+    titles.forEach((title, j) => {
+      this.charts.push(this.chart(place, title, 230, "fit"));
+      if (observed[j]) this.rests.push({ j, chart: this.chart(place, `${title}: data minus system`, 130, "points") });
+    });
+    this.inputs = inputs.map((name, j) => {
+      const chart = this.chart(place, `${name} (input)`, 130, "lines");
+      chart.draw(0, inputsOf(this.data, j));
+      return chart;
+    });
+  }
+
+  chart(place, title, height, kind) {
     const box = el("div", { class: "chart" });
     place.append(box);
-    return new SeriesChart(box, { title, clock: this.data.clock, labels: labelsOf(this.data), height, points });
+    return new SeriesChart(box, { title, clock: this.data.clock, labels: labelsOf(this.data), height, kind });
   }
 
   async choose(row) {
@@ -82,21 +92,26 @@ class Result {
     this.front.mark(row);
     const { complexity, r2, weight, source } = this.result.candidates[row];
     this.facts.textContent = `R² ${rSquared(r2)}, complexity ${complexity}, weight ${short(weight)}, from ${source}`;
-    this.exports.replaceChildren(...Object.entries(candidate.exports).map(([name, text]) => copyButton(name, text)));
     this.downloads.replaceChildren(...Object.entries(FILES).map(([file, words]) =>
       el("a", { class: "button", href: api.download(this.id, row, file), download: file }, words)));
-    this.playground = new Playground(this.sliders, this.id, candidate, this.data.variables, labelsOf(this.data),
-      (curves, latex) => this.draw(curves ?? candidate.curves, latex ?? candidate.latex, true));
-    this.rests.forEach((chart, j) => chart.draw(j, candidate.residuals));
-    this.draw(candidate.curves, candidate.latex, false);
+    this.exports.of(this.id, row);
+    const first = () => this.draw(candidate, candidate.latex, false);
+    this.playground = new Playground(this.sliders, {
+      model: this.id, candidate, data: this.data, back: first,
+      show: (found, latex) => this.draw(found, latex, true),
+    });
+    first();
   }
 
-  draw(curves, latex, playing) {
-    katex.render(latex, this.equations, { displayMode: true, throwOnError: false });
-    const longer = playing && curves[0].times.at(-1) !== this.end;
-    this.end = curves[0].times.at(-1);
-    this.charts.forEach((chart, j) => chart.draw(j, this.data.trajectories, curves, playing && !longer));
-    this.portrait?.draw(this.data.trajectories, curves);
+  // What is given: curves, what they leave, equations.  While somebody plays, the zoom stays.
+  draw({ curves, residuals }, latex, playing) {
+    if (latex) katex.render(latex, this.equations, { displayMode: true, throwOnError: false });
+    if (residuals) this.rests.forEach(({ j, chart }) => chart.draw(j, residuals, null, playing));
+    if (!curves) return;
+    const end = curves[0].times.at(-1);
+    this.charts.forEach((chart, j) => chart.draw(j, this.data.trajectories, curves, playing && end === this.end));
+    this.end = end;
+    this.portrait?.draw(this.data.trajectories, curves, playing);
   }
 
   candidates() {
@@ -113,7 +128,7 @@ class Result {
   }
 
   destroy() {
-    [...this.charts, ...this.rests].forEach((chart) => chart.destroy());
+    [...this.charts, ...this.rests.map(({ chart }) => chart), ...this.inputs].forEach((chart) => chart.destroy());
   }
 }
 
@@ -125,18 +140,4 @@ function rSquared(r2) {
 
 function share(weight) {
   return weight >= 0.0005 ? weight.toFixed(3) : "<0.001";
-}
-
-function copyButton(name, text) {
-  const button = el("button", { type: "button" }, `Copy ${name}`);
-  button.addEventListener("click", async () => {
-    try {
-      await navigator.clipboard.writeText(text);
-      button.textContent = "Copied";
-    } catch {
-      button.textContent = "The browser does not allow it";
-    }
-    setTimeout(() => { button.textContent = `Copy ${name}`; }, 1500);
-  });
-  return button;
 }

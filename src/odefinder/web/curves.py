@@ -1,0 +1,97 @@
+"""Trajectories of a system for the page: over the data, beyond them, and with other values."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from odefinder.data.dataset import Dataset, Floats
+from odefinder.numerics.integrate import Status
+from odefinder.numerics.signals import Signals
+from odefinder.simulation.trajectory import Task, trajectory
+from odefinder.system import ODESystem
+from odefinder.web.plain import drawn, numbers
+from odefinder.web.tables import data_of
+
+CURVE_POINTS = 400
+RTOL = 1e-6
+MAX_STEPS = 20_000  # of the integrator: a slider must not make the page wait
+
+
+def curves(
+    system: ODESystem,
+    starts: Floats,
+    dataset: Dataset,
+    until: float = 1.0,
+    factors: Sequence[float] | None = None,
+    points: int = CURVE_POINTS,
+) -> list[dict[str, Any]]:
+    """The trajectories of a system on a fine grid, for `until` durations of the data."""
+    found = []
+    count = int(points * max(1.0, until) ** 0.5)
+    for start, times, signals in zip(starts, dataset.times, driving(dataset, until, factors), strict=True):
+        grid = np.linspace(times[0], times[0] + until * (times[-1] - times[0]), count)
+        states, remark = simulated(system, start, grid, signals)
+        found.append({"times": numbers(grid), "states": [drawn(one) for one in states.T], "remark": remark})
+    return found
+
+
+def residuals(
+    system: ODESystem, starts: Floats, dataset: Dataset, factors: Sequence[float] | None = None
+) -> list[dict[str, Any]]:
+    """Observed minus simulated, at the times of the data that `data_of` keeps."""
+    shown = data_of(dataset)["trajectories"]
+    found = []
+    for start, one, signals in zip(starts, shown, driving(dataset, 1.0, factors), strict=True):
+        times, observed = np.array(one["times"]), np.array(one["states"], dtype=np.float64).T
+        states, _ = simulated(system, start, times, signals)
+        found.append({"times": one["times"], "states": [numbers(left) for left in (observed - states).T]})
+    return found
+
+
+def driving(
+    dataset: Dataset, until: float = 1.0, factors: Sequence[float] | None = None
+) -> tuple[Signals, ...]:
+    """What drives each trajectory; the time goes on beyond the data, everything else keeps its last value.
+
+    factors: by which inputs, then conditions, then doses are multiplied.
+    """
+    columns = len(dataset.inputs) + len(dataset.conditions)
+    scale = np.ones(columns + 1) if factors is None else np.asarray(factors, np.float64)
+    found = []
+    for signals, times in zip(dataset.all_signals(), dataset.times, strict=True):
+        if dataset.explicit_time and until > 1.0:
+            end = times[0] + until * (times[-1] - times[0])
+            signals = _longer(signals, float(times[0]), float(end))
+        wide = np.ones(signals.before.shape[1])
+        wide[:columns] = scale[:columns]
+        found.append(
+            signals._replace(
+                before=signals.before * wide, after=signals.after * wide, doses=signals.doses * scale[columns]
+            )
+        )
+    return tuple(found)
+
+
+def _longer(signals: Signals, begin: float, end: float) -> Signals:
+    """With a knot at the end; the last column is the time."""
+    knots = np.append(signals.knots, end)
+    before, after = (np.vstack([rows, rows[-1:]]) for rows in (signals.before, signals.after))
+    before[-1] = signals.after[-1]
+    before[:, -1] = after[:, -1] = np.maximum(knots, begin)
+    return Signals(knots, before, after, np.vstack([signals.doses, 0.0 * signals.doses[-1:]]))
+
+
+def simulated(system: ODESystem, start: Floats, times: Floats, signals: Signals) -> tuple[Floats, str]:
+    """The states, NaN where there is no solution, and what to say about that."""
+    found = trajectory(Task(system.program, start, times, signals, RTOL, MAX_STEPS), None)
+    return found.states, "" if found.status == Status.OK else found.status.message
+
+
+def warm_up() -> None:
+    """Make the compiled functions of a simulation ready, so that the first slider moves at once."""
+    times = np.linspace(0.0, 1.0, 5)
+    dataset = Dataset((times,), (np.exp(-times)[:, None],), ("x",))
+    curves(ODESystem.from_text("x' = -x"), np.ones((1, 1)), dataset)
