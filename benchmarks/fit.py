@@ -34,6 +34,7 @@ from odefinder.data import from_arrays
 from odefinder.data.corruption import corrupt
 from odefinder.errors import OdefinderError
 from odefinder.inference import find as finding
+from odefinder.inference import prepared
 from odefinder.inference.choose import equations
 from odefinder.inference.choose import search as searching
 from odefinder.inference.find import FindSettings, find
@@ -161,7 +162,7 @@ def budget(chosen: list[System], _: float) -> None:
 
 STAGES: dict[str, list[tuple[Any, str]]] = {
     "states": [
-        (finding, "estimate_states"),
+        (prepared, "estimate_states"),
         (searching, "estimate_states"),
         (searching, "states_of_model"),
     ],

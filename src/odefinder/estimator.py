@@ -31,6 +31,7 @@ from odefinder.numerics.r2 import variance_weighted_r2
 from odefinder.output import model_file, table
 from odefinder.output.progress import stage_line
 from odefinder.output.scikit_learn import Parameters, not_fitted_error
+from odefinder.output.trust import Trust
 from odefinder.system import ODESystem
 
 if TYPE_CHECKING:
@@ -45,7 +46,7 @@ def __getattr__(name: str) -> Any:
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
-class ODEFormer(Parameters):
+class ODEFormer(Trust, Parameters):
     """Finds the system of ordinary differential equations behind observed trajectories.
 
     >>> model = ODEFormer().fit(X, t)  # doctest: +SKIP
@@ -208,7 +209,8 @@ class ODEFormer(Parameters):
         self.notes_ = [*dataset.notes, *outcome.notes]
         self.n_features_in_ = dataset.dimension
         self._explanations = outcome.explanations
-        self.__dict__.pop("equations_", None)  # the table of an earlier fit
+        for name in ("equations_", "_prepared"):  # of an earlier fit
+            self.__dict__.pop(name, None)
         return self.choose(0)
 
     # ------------------------------------------------------------------------------------ results

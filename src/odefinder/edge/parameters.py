@@ -38,6 +38,7 @@ PARAMETERS: dict[str, Any] = {
     "rtol": POSITIVE,
     "atol": OrNone(POSITIVE),
     "max_steps": Whole("a whole number, 1 or more", 1, 2**62),
+    "level": Number("a number above 0 and below 1", 0.0, 1.0 - 1e-9, above=True),
     # of exports and files
     "digits": OrNone(Whole("a whole number from 1 to 17", 1, 17)),
     "dpi": Number("a number from 10 to 2400", 10.0, 2400.0),

@@ -182,14 +182,27 @@ class _Latex(Text):
         return rf"\frac{{{above}}}{{{below}}}"
 
 
-def to_text(component: Program, variables: Sequence[str], digits: int | None = None) -> str:
-    """Readable text that `parse` reads back; without `digits`, the numbers are exact."""
-    return write(component, variables, Text(digits))
+def to_text(
+    component: Program,
+    variables: Sequence[str],
+    digits: int | None = None,
+    labels: Sequence[str | None] | None = None,
+) -> str:
+    """Readable text that `parse` reads back; without `digits`, the numbers are exact.
+
+    labels: see `write`.
+    """
+    return write(component, variables, Text(digits), labels)
 
 
-def to_latex(component: Program, variables: Sequence[str], digits: int | None = None) -> str:
-    """LaTeX for mathematics mode."""
-    return write(component, variables, _Latex(digits))
+def to_latex(
+    component: Program,
+    variables: Sequence[str],
+    digits: int | None = None,
+    labels: Sequence[str | None] | None = None,
+) -> str:
+    """LaTeX for mathematics mode; labels: see `write`."""
+    return write(component, variables, _Latex(digits), labels)
 
 
 def to_python(component: Program, variables: Sequence[str]) -> str:
@@ -197,15 +210,22 @@ def to_python(component: Program, variables: Sequence[str]) -> str:
     return write(component, variables, _Python(None))
 
 
-def write(component: Program, variables: Sequence[str], style: Text) -> str:
-    """The expression in any style; `output/export/` has those of other languages."""
+def write(
+    component: Program, variables: Sequence[str], style: Text, labels: Sequence[str | None] | None = None
+) -> str:
+    """The expression in any style; `output/export/` has those of other languages.
+
+    labels: what stands in place of the magnitude of each constant, in program order; None: its number.
+    """
     if len(component.components()) != 1:
         raise ExpressionError("only single expressions can be written; take the system's components()")
+    coming = None if labels is None else iter(reversed(labels))  # the walk is from right to left
 
     def build(op: int, value: float, arguments: Sequence[_Part]) -> _Part:
         constants = [constant for _, constant in arguments if constant is not None]
         if op == CONST:
-            return _number(value, style), value
+            label = None if coming is None else next(coming)
+            return _number(value, style, label), value
         if op == VAR:
             if int(value) >= len(variables):
                 raise ExpressionError(f"variable number {int(value)} has no name; {len(variables)} are given")
@@ -219,9 +239,11 @@ def write(component: Program, variables: Sequence[str], style: Text) -> str:
     return style.sum(terms)
 
 
-def _number(value: float, style: Text) -> _Sum:
+def _number(value: float, style: Text, label: str | None = None) -> _Sum:
     negative = math.copysign(1.0, value) < 0 and not math.isnan(value)
-    return (_Term((style.number(value),), negative=negative),)
+    if label is None:
+        return (_Term((style.number(value),), negative=negative),)
+    return (_Term((Factor(label, label, atomic=" " not in label, number=True),), negative=negative),)
 
 
 def _combined(op: int, arguments: list[_Sum], style: Text) -> _Sum:

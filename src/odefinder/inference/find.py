@@ -13,10 +13,8 @@ from functools import cache, lru_cache, partial
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 from threadpoolctl import ThreadpoolController
 
-from odefinder.data.advice import MIN_POINTS
 from odefinder.data.dataset import Dataset, Floats
 from odefinder.data.observations import Observations
 from odefinder.data.units import Scaling
@@ -25,10 +23,9 @@ from odefinder.expressions.canonical import canonical, structure
 from odefinder.expressions.form import Form
 from odefinder.expressions.program import Program
 from odefinder.inference.choose.search import Candidate, Search, SearchSettings
-from odefinder.inference.fit.noise import observation_errors, without_outliers
 from odefinder.inference.fit.refine import Fit
 from odefinder.inference.fit.rounding import round_constants
-from odefinder.inference.fit.states import StateEstimate, estimate_states
+from odefinder.inference.prepared import estimated, thinned
 from odefinder.inference.propose.decode import (
     Decoding,
     Proposal,
@@ -58,9 +55,7 @@ from odefinder.numerics.r2 import variance_weighted_r2
 from odefinder.system import ODESystem
 
 BUDGET, MOST_BUDGET = 10.0, 60.0  # seconds: up to three variables, and at most
-FITTED_POINTS = 5000  # points that a fit reads at most: more cost time without adding much
 DECODING_SHARE = 0.5  # of the time budget that decoding may take: systems must be fitted, too
-OUTLIER_PASSES, FAR_LESS = 3, 0.5  # the share of the noise that is left without outliers, at most
 ROUNDED = 5  # systems of a result whose constants are rounded
 PREPARING = "preparing"
 DECODING, SEARCHING = "the network proposes systems", "searching"
@@ -108,7 +103,7 @@ def find(dataset: Dataset, how: FindSettings, report: Callable[[str], None] = la
 
 def _found(dataset: Dataset, how: FindSettings, report: Callable[[str], None]) -> Outcome:
     report(PREPARING)
-    dataset, notes = _thinned(dataset)
+    dataset, notes = thinned(dataset)
     use_network = how.network and dataset.dimension <= MAX_DIMENSION
     compile_first(report)  # before the network, as both need much memory
     with ThreadPoolExecutor(1) as pool:  # the network loads without the GIL
@@ -120,7 +115,7 @@ def _found(dataset: Dataset, how: FindSettings, report: Callable[[str], None]) -
     data = dataset.observations(scaling)
     guesses = [Form.of(scaling.to_scaled(program)) for program in how.guesses]
     report(DECODING if runtime is not None else SEARCHING)
-    data, estimate, outliers = _estimated(data)
+    data, estimate, outliers = estimated(data)
     if runtime is not None and data.roles and not runtime.knows_roles:
         runtime = None  # it would misread them
     reading = None if runtime is None else Reading.of(runtime, data, _forced(runtime, data))
@@ -141,27 +136,6 @@ def _found(dataset: Dataset, how: FindSettings, report: Callable[[str], None]) -
     notes += [outliers_left_out(outliers)] * bool(outliers)
     noise = scaling.original_states(search.estimate.noise)
     return Outcome(explanations, noise, notes + remarks(explanations, original, noise, early))
-
-
-def _estimated(data: Observations) -> tuple[Observations, StateEstimate, int]:
-    """The data with the errors of all values and without outliers, the states behind them, the outliers."""
-    first = estimate = estimate_states(data)
-    cleaned, outliers = data, 0
-    for _ in range(OUTLIER_PASSES):  # large ones hide the others
-        cleaned, count = without_outliers(cleaned, estimate)
-        if not count:
-            break
-        estimate, outliers = estimate_states(cleaned), outliers + count
-    if np.all(estimate.noise[_differ(data, cleaned)] < FAR_LESS * first.noise[_differ(data, cleaned)]):
-        data = cleaned
-    else:  # spikes: without them, the rest is no smoother
-        estimate, outliers = first, 0
-    return replace(data, errors=observation_errors(data, estimate)), estimate, outliers
-
-
-def _differ(one: Observations, other: Observations) -> NDArray[np.bool_]:
-    """Which variables (D,) have values missing in one of the two."""
-    return (np.isnan(one.states) != np.isnan(other.states)).any(axis=0)
 
 
 def _original(dataset: Dataset, data: Observations, scaling: Scaling) -> Observations:
@@ -223,23 +197,6 @@ def _searched(
     if search.deadline.over:
         return [out_of_time(how.time_budget)]
     return []
-
-
-def _thinned(dataset: Dataset) -> tuple[Dataset, list[str]]:
-    """The data, or evenly chosen points of them where there are very many, and what to say about it."""
-    total = sum(map(len, dataset.times))
-    share = FITTED_POINTS / total
-    if share >= 1.0:
-        return dataset, []
-    fewer = dataset.with_points(
-        [
-            np.unique(np.linspace(0, len(t) - 1, max(MIN_POINTS, int(share * len(t)))).astype(int))
-            for t in dataset.times
-        ]
-    )
-    if any(np.isnan(x).all(axis=0).any() for x in fewer.states):  # a variable with few values lost them all
-        return dataset, []
-    return fewer, [f"{sum(map(len, fewer.times))} of {total} points are used, evenly chosen."]
 
 
 # ---------------------------------------------------------------------------------------- results

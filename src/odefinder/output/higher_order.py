@@ -2,25 +2,39 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from odefinder.data.dataset import Dataset
 from odefinder.expressions.printing import to_text
 from odefinder.system import ODESystem
 
 
-def equations_text(system: ODESystem, dataset: Dataset, digits: int | None = 4) -> str:
-    """One line per equation; velocities that nobody measured are written as derivatives."""
-    position = dict(enumerate(dataset.unseen_derivatives()))
-    if system.dimension != len(position) or all(place < 0 for place in position.values()):
-        return system.to_text(digits)
-    names = list(system.variables)
-    for number, place in position.items():  # a state comes before its derivatives
-        if place >= 0:
-            names[number] = names[place] + "'"
-    followed = set(position.values())
-    lines = [
-        (f"{names[number]}'", to_text(equation, [*names, *system.inputs], digits))
-        for number, equation in enumerate(system.program.components())
-        if number not in followed
-    ]
+def state_names(system: ODESystem, dataset: Dataset) -> list[str]:
+    """The variables as people write them: a velocity that nobody measured is the derivative of its state."""
+    names, places = list(system.variables), dataset.unseen_derivatives()
+    if len(places) == len(names):
+        for number, place in enumerate(places):  # a state comes before its derivatives
+            if place >= 0:
+                names[number] = names[place] + "'"
+    return names
+
+
+def equations_text(
+    system: ODESystem,
+    dataset: Dataset,
+    digits: int | None = 4,
+    labels: Sequence[str | None] | None = None,
+) -> str:
+    """One line per equation; velocities that nobody measured are written as derivatives.
+
+    labels: what stands in place of each constant, in program order; None: its number.
+    """
+    names, followed = state_names(system, dataset), set(dataset.unseen_derivatives())
+    lines, first = [], 0
+    for number, equation in enumerate(system.program.components()):
+        own = None if labels is None else labels[first : first + len(equation.constants)]
+        first += len(equation.constants)
+        if number not in followed:
+            lines.append((f"{names[number]}'", to_text(equation, [*names, *system.inputs], digits, own)))
     width = max(len(left) for left, _ in lines)
     return "\n".join(f"{left:<{width}} = {right}" for left, right in lines)

@@ -5,7 +5,8 @@ import math
 import numpy as np
 import pytest
 
-from odefinder.inference.fit.refine import fit_constants, standard_errors
+from odefinder.inference.fit.errors import standard_errors
+from odefinder.inference.fit.refine import fit_constants
 from odefinder.inference.fit.rounding import round_constants, simple_value
 from tests.inference.fit.test_refine import observations, perturbed, program_of
 

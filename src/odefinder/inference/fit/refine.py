@@ -272,42 +272,27 @@ def fit_constants(
 
 def cost_and_gradient(program: Program, data: Observations, starts: Floats) -> tuple[float, Floats]:
     """The sum of squares of the weighted residuals, and half its derivative by the constants."""
-    cost, gradient, _ = _expansion(program, data, starts, fit_starts=False)
+    cost, gradient, _ = expansion(program, data, starts, fit_starts=False)
     return cost, gradient
 
 
-def standard_errors(fit: Fit, data: Observations, *, fit_starts: bool) -> Floats:
-    """Standard errors of the fitted constants, from the curvature at the minimum; inf where undetermined.
-
-    In program order.
-    """
-    count = len(fit.program.constants)
-    cost, _, hessian = _expansion(fit.program, data, fit.starts, fit_starts=fit_starts)
-    freedom = data.count - len(hessian)
-    if not np.isfinite(cost + hessian.sum()) or freedom <= 0:
-        return np.full(count, np.inf)
-    length = np.sqrt(np.where(np.diag(hessian) > 0.0, np.diag(hessian), 1.0))
-    covariance = np.linalg.pinv(hessian / np.outer(length, length), rcond=1e-12, hermitian=True)
-    variance = np.diag(covariance)[:count] * cost / freedom
-    known = np.diag(hessian)[:count] > 0.0
-    errors = np.where(known, np.sqrt(np.maximum(variance, 0.0)) / length[:count], np.inf)
-    return np.where(given_constants(fit.program, data), 0.0, errors)
-
-
-def _expansion(
-    program: Program, data: Observations, starts: Floats, *, fit_starts: bool
+def expansion(
+    program: Program, data: Observations, starts: Floats, *, fit_starts: bool, fixed: Bools | None = None
 ) -> tuple[float, Floats, Floats]:
-    """Cost, half its gradient and the Gauss-Newton matrix, of the constants and perhaps initial values."""
+    """Cost, half its gradient and the Gauss-Newton matrix, of the constants and perhaps initial values.
+
+    What is held, constants or initial values, has a row and a column of the identity.
+    """
     free_starts = fit_starts or bool(data.unseen.any())
     size = len(program.constants) + (starts.size if free_starts else 0)
-    expansion = np.zeros((1 + size, size))
-    fixed = _fixed(program, data, fit_starts, None)
+    expanded = np.zeros((1 + size, size))
+    held = _fixed(program, data, fit_starts, fixed)
     cost = fit_trajectories(
         program.ops, program.values.copy(), np.ascontiguousarray(starts).copy(), _observed(data),
-        tolerance_of(data, 1e-6, 10_000), free_starts, fixed, _pace(data, 0), expansion,
+        tolerance_of(data, 1e-6, 10_000), free_starts, held, _pace(data, 0), expanded,
     )  # fmt: skip
-    gradient, hessian = expansion[0], expansion[1:]
-    still = np.flatnonzero(fixed)
+    gradient, hessian = expanded[0], expanded[1:]
+    still = np.flatnonzero(held)
     gradient[still], hessian[still], hessian[:, still] = 0.0, 0.0, 0.0
     hessian[still, still] = 1.0
     return cost, gradient, hessian

@@ -14,13 +14,13 @@ from functools import partial
 import numpy as np
 
 from odefinder.data.observations import Observations
+from odefinder.inference.fit.errors import SMALLEST_ERROR, standard_errors
 from odefinder.inference.fit.least_squares import Bools
-from odefinder.inference.fit.refine import Fit, fit_constants, standard_errors
+from odefinder.inference.fit.refine import Fit, fit_constants
 
 WITHIN = 2.0  # standard errors
 APART = 4.0  # standard errors, at least, between neighbouring numbers with the same number of digits
 MOST_DIGITS = 4
-SMALLEST_ERROR = 1e-7  # relative: no fit is more accurate than the integration
 
 
 def round_constants(fit: Fit, data: Observations, *, fit_starts: bool) -> Fit:
@@ -29,6 +29,7 @@ def round_constants(fit: Fit, data: Observations, *, fit_starts: bool) -> Fit:
         return fit
     constants = fit.program.constants
     errors = standard_errors(fit, data, fit_starts=fit_starts)
+    given = errors == 0.0  # by the form or by the user
     errors = np.maximum(errors, SMALLEST_ERROR * np.abs(constants))
     pairs = zip(constants.tolist(), errors.tolist(), strict=True)
     simple = np.array([simple_value(value, error) for value, error in pairs])
@@ -36,9 +37,11 @@ def round_constants(fit: Fit, data: Observations, *, fit_starts: bool) -> Fit:
     refit = partial(fit_constants, data=data, starts=fit.starts, fit_starts=fit_starts)
     if not fit_starts:  # clean data: errors of the integration must not count as a worse fit
         refit = partial(refit, rtol=1e-9, max_steps=10_000)
+    doubt[given] = np.nan
     while np.isfinite(doubt).any():
         fixed: Bools = np.isfinite(doubt)
-        again = refit(fit.program.with_constants(np.where(fixed, simple, constants)), fixed=fixed)
+        program = fit.program.with_constants(np.where(fixed, simple, constants))
+        again = refit(program, fixed=fixed | given)
         if np.isfinite(again.error) and _as_good(again.error, fit.error, int(fixed.sum()), data.count):
             return again
         doubt[np.nanargmax(doubt)] = np.nan

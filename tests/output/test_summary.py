@@ -1,0 +1,59 @@
+"""The table of constants."""
+
+import numpy as np
+import pytest
+
+from odefinder import ODEFormer, ODESystem
+from odefinder.errors import SettingsError
+from odefinder.output.numbers import with_error
+
+T = np.linspace(0.0, 12.0, 120)
+
+
+@pytest.fixture(scope="module")
+def model() -> ODEFormer:
+    truth = ODESystem.from_text("theta' = v; v' = -2.3*sin(theta) - 0.2*v")
+    angle = truth.simulate([1.8, 0.0], T)[:, :1]
+    angle += 0.02 * np.random.default_rng(1).normal(size=angle.shape)
+    guess = "theta' = theta_dot; theta_dot' = -2*sin(theta) - 0.3*theta_dot"
+    return ODEFormer(network=False, sparse=False, order=2, guess=guess).fit(angle, T, variables=["theta"])
+
+
+def test_it_has_equations_constants_and_starts(model: ODEFormer) -> None:
+    text = str(model.summary())
+    assert "theta'' = " in text
+    assert "k1*theta'" in text
+    assert "sin(k" in text  # a factor of 1 that was rounded has an error, too
+    assert "[0.025" in text
+    assert "rounded" in text
+    assert "noise (standard deviation): theta 0.0" in text
+    assert max(map(len, text.splitlines())) < 100
+
+
+def test_it_is_data_too(model: ODEFormer) -> None:
+    frame = model.summary(level=0.9).frame()
+    fitted = frame[~frame["given"]]
+    assert fitted["name"].tolist() == ["k1", "k2", "k3"]
+    assert ((fitted["low"] < fitted["value"]) & (fitted["value"] < fitted["high"])).all()
+    assert (fitted["error"] > 0.0).all()
+    wider = model.summary(level=0.99).frame()[~frame["given"]]
+    assert (wider["high"] >= fitted["high"]).all()
+    with pytest.raises(SettingsError, match="level"):
+        model.summary(level=1.5)
+
+
+@pytest.mark.parametrize(
+    ("value", "error", "text"),
+    [
+        (0.4428, 0.0123, "0.443(12)"),
+        (1.0, 0.0996, "1.00(10)"),
+        (123.456, 7.0, "123.5(70)"),
+        (0.03, 0.0007, "0.03000(70)"),
+        (1.234e-7, 2e-9, "1.234(20)e-7"),
+        (4.5e8, 3e7, "4.50(30)e8"),
+        (2.5, np.inf, "2.5"),
+        (2.0, 0.0, "2"),
+    ],
+)
+def test_numbers_with_errors(value: float, error: float, text: str) -> None:
+    assert with_error(value, error) == text
