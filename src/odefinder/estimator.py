@@ -23,6 +23,7 @@ from odefinder.errors import SettingsError
 from odefinder.expressions.operators import allowed_operators
 from odefinder.inference.choose.criterion import on_front
 from odefinder.inference.find import FindSettings, Outcome, default_budget, find
+from odefinder.inference.fit.known_settings import Known, knowledge_of
 from odefinder.inference.fit.starts import starts_of
 from odefinder.inference.propose.decode import Decoding
 from odefinder.inference.remarks import Explanation
@@ -109,9 +110,21 @@ class ODEFormer(Trust, Parameters):
         progress: bool | Callable[[str], None] = False,
         order: int | Mapping[str, int] = 1,
         explicit_time: bool = False,
+        known: str | Sequence[str] | Mapping[str, str] | None = None,
+        fixed: Mapping[str, float] | None = None,
+        bounds: Mapping[str, tuple[float | None, float | None]] | None = None,
+        positive: Sequence[str] | bool | None = None,
+        conserve: str | Sequence[str] | None = None,
+        vary: Sequence[str] | None = None,
     ):
         self.order = order
         self.explicit_time = explicit_time
+        self.known = known
+        self.fixed = fixed
+        self.bounds = bounds
+        self.positive = positive
+        self.conserve = conserve
+        self.vary = vary
         self.time_budget = time_budget
         self.random_state = random_state
         self.samples = samples
@@ -189,11 +202,13 @@ class ODEFormer(Trust, Parameters):
         given = checked_all(self.get_params(deep=False))
         budget = given["time_budget"]
         operators = allowed_operators(self.operators)
+        wishes = Known(self.known, self.fixed, self.bounds, self.positive, self.conserve, self.vary)
         decoding = Decoding(given["samples"], given["temperature"], seed_of(self.random_state))
         return FindSettings(
             time_budget=default_budget(dataset.dimension) if budget is None else budget,
             decoding=decoding,
             operators=operators,
+            knowledge=knowledge_of(wishes, dataset, operators),
             guesses=guessed_programs(self.guess, dataset.variables, dataset.known, operators),
             network=given["network"],
             sparse=given["sparse"],
@@ -245,6 +260,7 @@ class ODEFormer(Trust, Parameters):
             )
         self.chosen_ = int(row)
         self.system_, self.starts_ = explanations[row].system, explanations[row].starts
+        self.constants_ = dict(explanations[row].constants)
         return self
 
     def simulate(

@@ -15,6 +15,15 @@ MOST_HIDDEN = 6
 _ENDINGS = ("_dot", "_ddot")  # of the names of first and second derivatives
 
 
+def derivative_name(name: str, order: int) -> str:
+    """What the derivative of a state is called: theta_dot, theta_ddot; of order 0 it is the state itself."""
+    if order > len(_ENDINGS):
+        raise SettingsError(
+            f"{name} has {order} derivatives; equations of order {HIGHEST_ORDER} at most are read"
+        )
+    return name + ("", *_ENDINGS)[order]
+
+
 class Layout(NamedTuple):
     """The states of a fit."""
 

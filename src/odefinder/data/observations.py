@@ -9,8 +9,10 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from odefinder.data.given import Complete, Given
 from odefinder.data.roles import Role
 from odefinder.expressions.program import CONST, MUL, VAR, Program
+from odefinder.expressions.terms import node
 from odefinder.numerics.signals import Driving, Signals, driving_of
 
 Floats = NDArray[np.float64]
@@ -34,6 +36,8 @@ class Observations:
     errors: Floats | None = None  # (N, D): standard errors, NaN where they are not known
     derivative_of: tuple[int, ...] = ()  # (D,): the state whose derivative each state is, or -1; empty: none
     derivative_factors: tuple[float, ...] = ()  # (D,): c in x' = c v, which is 1 unless v was measured
+    given: Given | None = None  # what is known of the equations; then programs hold what is found
+    origins: tuple[int, ...] = ()  # the trajectory that each is a part of; empty: it is itself
 
     @classmethod
     def joined(cls, times: Sequence[Floats], states: Sequence[Floats]) -> Observations:
@@ -101,13 +105,41 @@ class Observations:
             result.append(free)
         return tuple(result)
 
+    @cached_property
+    def closed(self) -> frozenset[int]:
+        """The states in whose equations nothing is to be found: those of x' = v, and those that are known."""
+        return frozenset(self.velocities) | (frozenset() if self.given is None else self.given.closed)
+
     def given_equation(self, state: int) -> Program | None:
-        """The equation of a state if it is x' = c v."""
-        if state not in self.velocities:
+        """What stands in place of an equation where nothing is to be found: c v where it is x' = c v."""
+        if state not in self.closed:
             return None
+        if state not in self.velocities:
+            return node(CONST)
         velocity = self.velocities[state]
         factor = self.derivative_factors[velocity] if self.derivative_factors else 1.0
         return Program(np.array([MUL, CONST, VAR], np.int8), np.array([0.0, factor, float(velocity)]))
+
+    def equations_of(self, program: Program) -> list[Program]:
+        """What was found for each state, without the named constants that may follow."""
+        return program.components()[: self.dimension]
+
+    def completed(self, program: Program) -> Complete:
+        """The whole system: what was found and what is given."""
+        count, trajectories = len(program.constants), len(self.bounds) - 1
+        if self.given is None:
+            return Complete(program, np.tile(np.arange(count), (trajectories, 1)))
+        whole = self.given.complete(program)
+        if not self.origins:
+            return whole
+        return Complete(whole.program, np.ascontiguousarray(whole.owners[list(self.origins)]))
+
+    def whole_systems(self, program: Program) -> list[Program]:
+        """The whole system with the constants of each trajectory."""
+        if self.given is None:
+            return [program] * (len(self.bounds) - 1)
+        whole, found = self.completed(program), program.constants
+        return [whole.of_trajectory(k, found) for k in range(len(self.bounds) - 1)]
 
     @cached_property
     def driving(self) -> Driving:
@@ -129,6 +161,7 @@ class Observations:
             known=None if self.known is None else self.known[rows],
             signals=tuple(self.signals[k] for k in own) if self.signals else (),
             errors=None if self.errors is None else self.errors[rows],
+            origins=tuple(self.origins[k] if self.origins else int(k) for k in own) if self.given else (),
         )
 
     def trajectories(self) -> Iterator[tuple[Floats, Floats]]:

@@ -289,6 +289,20 @@ class _Parser:
         return self.error(f"unexpected {token.text!r}", token.position, advice)
 
 
+def names_in(text: str) -> list[str]:
+    """The names in a formula that are no functions, numbers such as pi, or the time t; each once."""
+    found, position = dict[str, None](), 0
+    text = text.translate(_TYPOGRAPHY)
+    while position < len(text):
+        match = _TOKEN.match(text, position)
+        position = match.end() if match else position + 1  # what is wrong the parser will say
+        if match and match.lastgroup == "name":
+            called = text[position:].lstrip().startswith("(") and match.group() in FUNCTIONS
+            if not called and match.group() not in NAMED_NUMBERS and match.group() != "t":
+                found[match.group()] = None
+    return list(found)
+
+
 def parse(text: str, variables: Sequence[str], constants: Mapping[str, float] | None = None) -> Program:
     """The program of one formula; names are variables, constants (replaced by their values), pi or e."""
     if not isinstance(text, str):

@@ -23,8 +23,17 @@ from odefinder.expressions.canonical import canonical, structure
 from odefinder.expressions.form import Form
 from odefinder.expressions.program import Program
 from odefinder.inference.choose.search import Candidate, Search, SearchSettings
+from odefinder.inference.fit.knowledge import Knowledge
 from odefinder.inference.fit.refine import Fit
 from odefinder.inference.fit.rounding import round_constants
+from odefinder.inference.known_parts import (
+    Named,
+    found_in,
+    known_templates,
+    named_system,
+    with_given,
+    with_varied,
+)
 from odefinder.inference.prepared import estimated, thinned
 from odefinder.inference.propose.decode import (
     Decoding,
@@ -52,7 +61,6 @@ from odefinder.network.loading import Kind, load_runtime
 from odefinder.network.runtime import Runtime
 from odefinder.numerics.integrate import integrate
 from odefinder.numerics.r2 import variance_weighted_r2
-from odefinder.system import ODESystem
 
 BUDGET, MOST_BUDGET = 10.0, 60.0  # seconds: up to three variables, and at most
 DECODING_SHARE = 0.5  # of the time budget that decoding may take: systems must be fitted, too
@@ -74,6 +82,7 @@ class FindSettings:
     decoding: Decoding = field(default_factory=Decoding)
     operators: frozenset[str] | None = None  # those that may occur, add and mul among them; None: all
     guesses: tuple[Program, ...] = ()  # in the user's units
+    knowledge: Knowledge | None = None  # what the user knows of the equations
     network: bool = True
     sparse: bool = True
     weights: Path | None = None
@@ -104,7 +113,8 @@ def find(dataset: Dataset, how: FindSettings, report: Callable[[str], None] = la
 def _found(dataset: Dataset, how: FindSettings, report: Callable[[str], None]) -> Outcome:
     report(PREPARING)
     dataset, notes = thinned(dataset)
-    use_network = how.network and dataset.dimension <= MAX_DIMENSION
+    everything = how.knowledge is not None and how.knowledge.complete
+    use_network = how.network and dataset.dimension <= MAX_DIMENSION and not everything
     compile_first(report)  # before the network, as both need much memory
     with ThreadPoolExecutor(1) as pool:  # the network loads without the GIL
         loading = pool.submit(_runtime, how.weights, how.runtime, how.threads) if use_network else None
@@ -113,13 +123,15 @@ def _found(dataset: Dataset, how: FindSettings, report: Callable[[str], None]) -
     deadline = Deadline(how.time_budget)
     scaling = dataset.scaling()
     data = dataset.observations(scaling)
-    guesses = [Form.of(scaling.to_scaled(program)) for program in how.guesses]
     report(DECODING if runtime is not None else SEARCHING)
     data, estimate, outliers = estimated(data)
+    data = with_given(data, how.knowledge, scaling, estimate)
     if runtime is not None and data.roles and not runtime.knows_roles:
         runtime = None  # it would misread them
     reading = None if runtime is None else Reading.of(runtime, data, _forced(runtime, data))
     proposals, decoded = _proposals(reading, how, deadline)
+    proposals = [replace(one, form=found_in(one.form, data)) for one in proposals]
+    guesses = [found_in(Form.of(scaling.to_scaled(program)), data) for program in how.guesses]
     report(SEARCHING)
     log_prior = None
     if reading is not None:
@@ -130,11 +142,12 @@ def _found(dataset: Dataset, how: FindSettings, report: Callable[[str], None]) -
     notes += dict.fromkeys(decoded + searched)  # each once
     original = _original(dataset, data, scaling)
     early = bool(decoded or searched)
-    explanations = _explanations(search, dataset, scaling, original, early)
+    explanations = _explanations(search, dataset, scaling, original, how.knowledge, early)
     if not explanations:
         raise NoSystemError(_why_nothing(deadline, how))
     notes += [outliers_left_out(outliers)] * bool(outliers)
     noise = scaling.original_states(search.estimate.noise)
+    original = with_varied(original, explanations[0].constants, explanations[0].system.inputs)
     return Outcome(explanations, noise, notes + remarks(explanations, original, noise, early))
 
 
@@ -155,7 +168,10 @@ def _original(dataset: Dataset, data: Observations, scaling: Scaling) -> Observa
 def _forced(runtime: Runtime, data: Observations) -> Forced:
     """The equations that the network need not find, x' = v."""
     vocabulary = Vocabulary.preset(runtime.settings.vocabulary)
-    return {state: derivative_template(vocabulary, velocity) for state, velocity in data.velocities.items()}
+    velocities = {
+        state: derivative_template(vocabulary, velocity) for state, velocity in data.velocities.items()
+    }
+    return {**velocities, **known_templates(vocabulary, data.given)}
 
 
 def _proposals(
@@ -203,53 +219,51 @@ def _searched(
 
 
 def _explanations(
-    search: Search, dataset: Dataset, scaling: Scaling, original: Observations, early: bool
-) -> list[Explanation]:
+    search: Search, dataset: Dataset, scaling: Scaling, original: Observations, knowledge: Knowledge | None,
+    early: bool,
+) -> list[Explanation]:  # fmt: skip
     """The systems in the user's units that may be used, with their weights.
 
     original: data in these units.  early: something ended the search before its time.
     """
-    rows: list[tuple[Candidate, ODESystem]] = []
+    rows: list[tuple[Candidate, Named]] = []
     for found in search.rescored():
         try:
-            system = ODESystem(scaling.to_original(found.fit.program), dataset.variables, dataset.known)
+            named = named_system(found.fit.program, search.data, scaling, dataset, knowledge)
         except ExpressionError:  # constants that no number can hold in the user's units
             continue
-        rows.append((found, system))
+        rows.append((found, named))
     if not rows:
         return []
     weights = search.weights([found for found, _ in rows], early)
     free = search.estimate.smoothed
     result = []
     known = set[bytes]()
-    for place, ((found, system), weight) in enumerate(zip(rows, weights, strict=True)):
+    for place, ((found, named), weight) in enumerate(zip(rows, weights, strict=True)):
         starts, r2 = scaling.original_states(found.fit.starts), _r2_of(found, scaling, search.data)
         if place < ROUNDED and not search.deadline.over:
-            system, starts = _rounded(system, starts, found.fit.error, original, free)
-        key = structure(canonical(system.program, explicit=True))
+            data = replace(original, given=named.given)
+            fit = Fit(named.found, starts, found.fit.error)
+            rounded = round_constants(fit, data, fit_starts=free)
+            named, starts = named.with_found(rounded.program) if rounded is not fit else named, rounded.starts
+        key = structure(canonical(named.system.program, explicit=True))
         if key not in known:  # rounded constants may make it one of the others: x^2.02 becomes x^2
             known.add(key)
-            result.append(Explanation(system, starts, r2, found.criterion, float(weight), found.source))
+            result.append(
+                Explanation(
+                    named.system, starts, r2, found.criterion, float(weight), found.source, named.constants
+                )
+            )
     return result
-
-
-def _rounded(
-    system: ODESystem, starts: Floats, error: float, data: Observations, free: bool
-) -> tuple[ODESystem, Floats]:
-    """The system with simple constants where the data (in the user's units) allow them, and its starts."""
-    fit = Fit(canonical(system.program, explicit=True), starts, error)
-    rounded = round_constants(fit, data, fit_starts=free)
-    if rounded is fit:
-        return system, starts
-    return ODESystem(canonical(rounded.program), system.variables, system.inputs), rounded.starts
 
 
 def _r2_of(found: Candidate, scaling: Scaling, data: Observations) -> float:
     """R2 of a fit from its fitted initial values."""
     predicted = np.full_like(data.states, np.nan)
+    systems = data.whole_systems(found.fit.program)
     for k, (first, last) in enumerate(zip(data.bounds[:-1], data.bounds[1:], strict=True)):
         predicted[first:last], _ = integrate(
-            found.fit.program, found.fit.starts[k], data.times[first:last], signals=data.signals_of(k),
+            systems[k], found.fit.starts[k], data.times[first:last], signals=data.signals_of(k),
             rtol=1e-6, atol=1e-9, bound=1e4,
         )  # fmt: skip
     return variance_weighted_r2(scaling.original_states(data.states), scaling.original_states(predicted))

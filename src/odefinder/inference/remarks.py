@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -29,6 +29,8 @@ class Explanation:
     criterion: float  # smaller is better
     weight: float  # the chance that it predicts trajectories from elsewhere
     source: str
+    constants: Mapping[str, float | tuple[float, ...]] = field(default_factory=dict)
+    # Those with names, by name; one that varies has a value for each trajectory.
 
 
 def out_of_time(time_budget: float) -> str:

@@ -27,7 +27,7 @@ import numpy as np
 
 from odefinder.data.observations import Floats, Observations
 from odefinder.expressions.program import INV, POW, SIN, Program
-from odefinder.inference.fit.refine import FLOOR, Fit, fit_constants
+from odefinder.inference.fit.refine import FLOOR, Fit, fit_constants, given_constants
 from odefinder.inference.fit.states import StateEstimate
 from odefinder.numerics.integrate import Status, integrate
 
@@ -69,10 +69,16 @@ def log_starts(fit: Fit, data: Observations, estimate: StateEstimate) -> float:
     return prior - 0.5 * START_COUNT * float(np.log((worse + FLOOR) / (fit.error + FLOOR)))
 
 
-def log_structure(program: Program, log_probability: float | None = None) -> float:
-    """Log prior of the structure; log_probability: according to the network, if it was asked."""
+def log_structure(
+    program: Program, log_probability: float | None = None, constants: int | None = None
+) -> float:
+    """Log prior of the structure; log_probability: according to the network, if it was asked.
+
+    constants: how many are fitted, where that is not their number in the program.
+    """
     functions = np.count_nonzero((program.ops >= SIN) | (program.ops == POW) | (program.ops == INV))
-    plain = -NODE_COST * len(program) - CONSTANT_COST * (len(program.constants) + int(functions))
+    count = len(program.constants) if constants is None else constants
+    plain = -NODE_COST * len(program) - CONSTANT_COST * (count + int(functions))
     if log_probability is None:
         return plain
     network = max(log_probability, LEAST_PER_NODE * len(program))
@@ -89,7 +95,10 @@ def criterion(
     if not np.isfinite(fit.error):
         return np.inf
     explained = TEMPERATURE * (log_likelihood(fit.error, data.count) + starts)
-    return -explained - log_structure(fit.program, log_probability)
+    if data.given is None:
+        return -explained - log_structure(fit.program, log_probability)
+    free = len(fit.program.constants) - int(given_constants(fit.program, data).sum())
+    return -explained - log_structure(data.completed(fit.program).program, log_probability, free)
 
 
 def best_fit(fits: Sequence[Fit], data: Observations, estimate: StateEstimate | None = None) -> Fit | None:
@@ -109,11 +118,12 @@ def elsewhere(program: Program, starts: Floats, data: Observations) -> Floats:
     """
     size = float(np.nanmax(np.abs(data.states), initial=0.0)) or 1.0
     paths = np.full((len(NEARBY) * len(starts), LOOKS, data.dimension), np.nan)
+    systems = data.whole_systems(program)
     for k, ((times, _), start) in enumerate(zip(data.trajectories(), starts, strict=True)):
         looks = np.linspace(times[0], times[-1], LOOKS)
         for j, factor in enumerate(NEARBY):
             path, status = integrate(
-                program, factor * start, looks, signals=data.signals_of(k), rtol=1e-4, atol=1e-6 * size,
+                systems[k], factor * start, looks, signals=data.signals_of(k), rtol=1e-4, atol=1e-6 * size,
                 max_steps=2000, bound=FAR * size,
             )  # fmt: skip
             if status == Status.OK:

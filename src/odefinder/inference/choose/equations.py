@@ -15,7 +15,7 @@ from odefinder.errors import ExpressionError
 from odefinder.expressions.canonical import structure
 from odefinder.expressions.form import Form
 from odefinder.expressions.program import Program, concatenate
-from odefinder.inference.fit.integral import ComponentFit, given_fit, match_component
+from odefinder.inference.fit.integral import ComponentFit, given_fit, joined, match_component
 from odefinder.inference.fit.states import StateEstimate
 from odefinder.inference.propose.sparse import smallest_sums
 
@@ -39,28 +39,41 @@ class Equations:
         self._keep_given()
         self._tried: set[tuple[bytes, ...]] = set()
 
-    def allowed(self, program: Program) -> bool:
-        """Whether it has only operators that may occur."""
-        return self.operators is None or program.operators() <= self.operators
+    def allowed(self, program: Program, component: int | None = None) -> bool:
+        """Whether it has only what may occur: in a system, or in what is found for one variable."""
+        if self.operators is not None and not program.operators() <= self.operators:
+            return False
+        given = self.data.given
+        if given is None:
+            return True
+        if component is not None:
+            return given.allows(component, program)
+        return all(given.allows(k, one) for k, one in enumerate(self.data.equations_of(program)))
 
     # ------------------------------------------------------------ votes
 
     def count_votes(self, proposals: Sequence[Form], votes: Sequence[int]) -> None:
         """Remember how often each equation was proposed."""
         for form, count in zip(proposals, votes, strict=True):
-            for of_component, equation in zip(self.votes, form.components(), strict=True):
+            for of_component, equation in zip(self.votes, self._equations_of(form), strict=True):
                 of_component[equation.key] += count
 
     def most_voted(self, proposals: Sequence[Form], kept: int, count: int) -> Iterator[Form]:
         """`count` systems of the equations that most proposals share, from `kept` equations per variable."""
         equations: list[dict[bytes, Program]] = [{} for _ in self.votes]
         for form in proposals:
-            for known, equation in zip(equations, form.components(), strict=True):
+            for known, equation in zip(equations, self._equations_of(form), strict=True):
                 known.setdefault(equation.key, equation.program)
         scored = [[(-float(np.log(n)), key) for key, n in votes.most_common(kept)] for votes in self.votes]
         for keys in smallest_sums(scored, count) if all(scored) else ():
             program = concatenate([known[key] for known, key in zip(equations, keys, strict=True)])
+            if self.data.given is not None:
+                program = self.data.given.with_numbers(program)
             yield Form(program, structure(program))
+
+    def _equations_of(self, form: Form) -> list[Form]:
+        """What a system proposes for each state, without the named constants that may follow."""
+        return form.components()[: self.data.dimension]
 
     # ------------------------------------------------------------ single equations
 
@@ -72,15 +85,17 @@ class Equations:
     def match(self, component: int, equation: Form, source: str, iterations: int = 20) -> None:
         """Fit an equation in integral form, if it is new."""
         program = equation.program
-        known = equation.key in self._fronts[component] or component in self.data.velocities
-        if known or len(program) > 2 * LONGEST or not self.allowed(program):
+        known = equation.key in self._fronts[component] or component in self.data.closed
+        if known or len(program) > 2 * LONGEST:
+            return
+        if self.operators is not None and not program.operators() <= self.operators:
             return
         fit = match_component(program, component, self.data, self.estimate, iterations=iterations)
         self.keep(component, fit, source)
 
     def keep(self, component: int, fit: ComponentFit, source: str) -> None:
         """Add a fitted equation if it is allowed and the best of its structure."""
-        if not self.allowed(fit.program) or component in self.data.velocities:
+        if component in self.data.closed or not self.allowed(fit.program, component):
             return
         key = structure(fit.program)
         known = self._fronts[component].get(key)
@@ -98,7 +113,7 @@ class Equations:
                 self.match_program(component, fit.program, source)
 
     def _keep_given(self) -> None:
-        """The only equation of a position is that it changes with its velocity."""
+        """Where nothing is to be found, there is only one equation: x' = v for a position."""
         for component, front in enumerate(self._fronts):
             if (fit := given_fit(self.data, component)) is not None:
                 front[structure(fit.program)] = (fit, GIVEN)
@@ -119,7 +134,7 @@ class Equations:
             parts = [front[key] for front, key in zip(self._fronts, keys, strict=True)]
             sources = {source for _, source in parts} - {GIVEN}
             source = sources.pop() if len(sources) == 1 else "search"
-            yield concatenate([fit.program for fit, _ in parts]), source
+            yield joined([fit for fit, _ in parts], self.data), source
 
     def _best(self, component: int, count: int, by_votes: bool) -> list[tuple[float, bytes]]:
         """Scores and keys of the best equations of a variable, best first.
@@ -128,7 +143,7 @@ class Equations:
         say more, only proposed equations take part.
         """
         votes = self.votes[component]
-        every = self.estimate.smoothed or not by_votes or component in self.data.velocities
+        every = self.estimate.smoothed or not by_votes or component in self.data.closed
         weight = 2.0 / INTEGRAL_TEMPERATURE if by_votes else 0.0
         scored = [
             (fit.score - weight * float(np.log(votes[key] + NO_VOTE)), key)

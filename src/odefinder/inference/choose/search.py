@@ -19,7 +19,7 @@ import numpy as np
 from odefinder.data.observations import Floats, Observations
 from odefinder.errors import ExpressionError
 from odefinder.expressions.form import Form
-from odefinder.expressions.program import Program, concatenate
+from odefinder.expressions.program import Program, component_bounds, concatenate
 from odefinder.inference.choose.alike import distinct, simplified, too_fast
 from odefinder.inference.choose.criterion import (
     RUNAWAY_COST,
@@ -31,7 +31,7 @@ from odefinder.inference.choose.criterion import (
 from odefinder.inference.choose.equations import LONGEST, Equations
 from odefinder.inference.choose.weights import weights
 from odefinder.inference.fit.horizon import fit_growing, fit_segments, segments
-from odefinder.inference.fit.integral import match_system
+from odefinder.inference.fit.integral import joined, match_system
 from odefinder.inference.fit.refine import FLOOR, Fit, fit_constants
 from odefinder.inference.fit.states import StateEstimate, estimate_states, states_of_model
 from odefinder.inference.propose.library import linear_equation
@@ -39,6 +39,7 @@ from odefinder.inference.propose.moves import altered, larger, smaller
 from odefinder.inference.propose.sparse import propose, propose_polynomials
 from odefinder.limits.deadline import Deadline
 
+KNOWN = "known"  # the source of systems in which nothing was to be found
 STUCK = 0.05  # mean squared scaled residual above which fits may be stuck, however large the noise seems
 NEAR = 1e-3  # mean squared scaled residual below which a fit to exact data may turn out exact
 HARD = 6  # systems that are fitted over short parts of the trajectories first, where the search is stuck
@@ -132,20 +133,21 @@ class Search:
     def _with_prior(self, best: list[Candidate]) -> list[Candidate]:
         """The same systems with the network's log-probability in their criterion."""
         if self.log_prior is None or not best:
-            return [replace(found, familiarity=_familiarity(found.fit.program)) for found in best]
+            return [replace(found, familiarity=self._familiarity(found)) for found in best]
         chances = np.full(len(best), -np.inf)
         surely = min(self._criterion(found, -np.inf) for found in best)
         for places in (range(ASKED_FIRST), range(ASKED_FIRST, len(best))):
             # Some systems cannot come first whatever the network says: it is not asked about them.
             hopeful = [k for k in places if k < len(best) and self._hoped(best[k]) <= surely]
-            chances[hopeful] = self.log_prior([best[k].fit.program for k in hopeful]) if hopeful else 0.0
+            systems = [self._whole(best[k].fit.program) for k in hopeful]
+            chances[hopeful] = self.log_prior(systems) if hopeful else 0.0
             known = [self._criterion(best[k], float(chances[k])) for k in hopeful]
             surely = min([surely, *known])
         return [
             replace(
                 found,
                 criterion=self._criterion(found, float(chance)),
-                familiarity=_familiarity(found.fit.program, float(chance)),
+                familiarity=self._familiarity(found, float(chance)),
             )
             for found, chance in zip(best, chances, strict=True)
         ]
@@ -198,6 +200,9 @@ class Search:
 
         votes: how often each of them was proposed; None if that does not matter.
         """
+        if len(self.data.closed) == self.data.dimension:
+            self.fit_known()
+            return self.ranked()
         if votes is not None:
             self.equations.count_votes(proposals, votes)
         if self.settings.sparse:
@@ -221,6 +226,23 @@ class Search:
             self._fit_linear()
         return self.ranked()
 
+    def fit_known(self) -> None:
+        """Fit the named constants of a system in which nothing is to be found."""
+        nothing = [
+            one for k in range(self.data.dimension) if (one := self.data.given_equation(k)) is not None
+        ]
+        self._fit_program(concatenate(nothing), KNOWN)
+        if self._best_error() > self._too_much():
+            self._fit_program(concatenate(nothing), KNOWN, hard=True)
+
+    def _whole(self, program: Program) -> Program:
+        """The whole system in canonical form, for the network; what was found if it has none."""
+        if self.data.given is None:
+            return program
+        with suppress(ExpressionError):
+            return Form.of(self.data.completed(program).program).program
+        return program
+
     def fit_polynomials(self) -> None:
         """Sparse linear, quadratic and cubic systems: they are always in the pool, and come first.
 
@@ -228,7 +250,7 @@ class Search:
         """
         for fronts in propose_polynomials(self.data, self.estimate, enough=lambda: self.deadline.over):
             if all(fronts) and not self.deadline.over:
-                self._fit_program(concatenate([front[0].program for front in fronts]), "sparse")
+                self._fit_program(joined([front[0] for front in fronts], self.data), "sparse")
 
     def fit_whole(self, proposals: Sequence[Form], source: str) -> None:
         """Fit the proposed systems that describe the data best as they are."""
@@ -263,7 +285,7 @@ class Search:
     def collect_equations(self, proposals: Iterable[Form], source: str) -> None:
         """Take the proposed systems apart and fit every equation in integral form."""
         for form in proposals:
-            for component, equation in enumerate(form.components()):
+            for component, equation in enumerate(form.components()[: self.data.dimension]):
                 if self.deadline.over:
                     return
                 self.equations.match(component, equation, source)
@@ -308,8 +330,8 @@ class Search:
         if not ranked:
             return False
         for parent in ranked[: self.settings.parents]:
-            for component, equation in enumerate(parent.fit.program.components()):
-                if component in self.data.velocities:
+            for component, equation in enumerate(self.data.equations_of(parent.fit.program)):
+                if component in self.data.closed:
                     continue
                 self.equations.match_program(component, equation, parent.source)
                 for changed in self._changes(equation):
@@ -366,14 +388,17 @@ class Search:
         return True
 
     def _fit_program(self, program: Program, source: str, hard: bool = False) -> None:
-        """`_fit` for a system that may not be in canonical form."""
+        """`_fit` for a system that may not be in canonical form, or lacks the named constants."""
+        given = self.data.given
+        if given is not None and len(component_bounds(program.ops)) == self.data.dimension:
+            program = given.with_numbers(program)
         with suppress(ExpressionError):
             self._fit(Form.of(program), source, hard)
 
     def _fit(self, form: Form, source: str, hard: bool = False) -> None:
         """Fit a system on the trajectories and keep it if it is the best of its structure."""
         program, key = form.program, form.key
-        if not self.equations.allowed(program):
+        if self.equations.operators is not None and not program.operators() <= self.equations.operators:
             return
         estimate, free = self.equations.estimate, self.estimate.smoothed
         if hard:
@@ -389,6 +414,8 @@ class Search:
                 fit.program, self.data, starts=fit.starts, rtol=1e-9, max_steps=10_000, bends=bends
             )
         known = self.found.get(key)
+        if self.data.given is not None and not self.equations.allowed(fit.program):
+            return  # a sign has changed
         if known is None or fit.error < known.fit.error:
             if too_fast(fit.program, self.estimate.variables, self.data.bounds):
                 return
@@ -403,7 +430,9 @@ class Search:
         keys = self.found if among is None else {form.key for form in among} & self.found.keys()
         return min((self.found[key].fit.error for key in keys), default=np.inf)
 
-
-def _familiarity(program: Program, log_probability: float | None = None) -> float:
-    """The log prior of a structure per node."""
-    return log_structure(program, log_probability) / len(program)
+    def _familiarity(self, found: Candidate, log_probability: float | None = None) -> float:
+        """The log prior of a structure per node; 0 where nothing was to be found."""
+        if len(self.data.closed) == self.data.dimension:
+            return 0.0
+        program = self._whole(found.fit.program)
+        return log_structure(program, log_probability) / len(program)

@@ -9,15 +9,23 @@ each trajectory, are eliminated exactly.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
 
 from odefinder.compiling.jit import compiled
 from odefinder.data.observations import Floats, Ints, Observations
-from odefinder.expressions.program import CONST, INV, POW, SIN, Ops, Program, Values, concatenate
-from odefinder.inference.fit.least_squares import Pace, implement, levenberg_marquardt
+from odefinder.expressions.program import CONST, INV, POW, SIN, VAR, Ops, Program, Values, concatenate
+from odefinder.expressions.terms import sum_of
+from odefinder.inference.fit.least_squares import (
+    NO_LIMITS,
+    Bools,
+    Pace,
+    implement,
+    levenberg_marquardt,
+)
 from odefinder.inference.fit.refine import FLOOR
 from odefinder.inference.fit.states import StateEstimate
 from odefinder.numerics.evaluate import eval_gradients
@@ -28,6 +36,8 @@ GIVE_UP = 1e3  # damping beyond which one step without progress is enough
 FUNCTION_COST = 1.0  # of a sine, inverse and the like, on top of its node: monomials are more frequent
 NOISE_SHARE = 3.0  # chosen on synthetic systems: 1 was worse, 10 about as good
 
+NOTHING_FIXED: Bools = np.empty(0, np.bool_)
+
 
 @dataclass(frozen=True)
 class ComponentFit:
@@ -36,6 +46,7 @@ class ComponentFit:
     program: Program
     error: float  # mean squared scaled residual of the integral form; inf if the formula is not finite
     score: float  # an information criterion: smaller is better
+    named: Mapping[int, float] = field(default_factory=dict)  # constants of what is known of it, by number
 
 
 class Quadrature(NamedTuple):
@@ -175,8 +186,13 @@ def _point(problem: IntegralProblem) -> IntegralPoint:
 
 
 @compiled
-def fit_integral(ops: Ops, values: Values, along: Quadrature, observed: Floats, pace: Pace) -> float:
-    """Improve the constants (in `values`) of one equation in place; returns the remaining sum of squares."""
+def fit_integral(
+    ops: Ops, values: Values, fixed: Bools, limits: Floats, along: Quadrature, observed: Floats, pace: Pace
+) -> float:
+    """Improve the constants (in `values`) of one equation in place; returns the remaining sum of squares.
+
+    fixed and limits: see `levenberg_marquardt`.
+    """
     m = len(along.nodes)
     constants = np.nonzero(ops == CONST)[0]
     size = len(constants)
@@ -184,7 +200,7 @@ def fit_integral(ops: Ops, values: Values, along: Quadrature, observed: Floats, 
         ops, values, constants, along, observed, np.empty((m, 1)), np.empty((m, 1, 1)), np.empty((m, size)),
         np.empty(size, np.int64),
     )  # fmt: skip
-    cost, point = levenberg_marquardt(problem, _point(problem), _point(problem), np.empty(0, np.bool_), pace)
+    cost, point = levenberg_marquardt(problem, _point(problem), _point(problem), fixed, limits, pace)
     for c in range(size):
         values[constants[c]] = point.parameters[c]
     return cost
@@ -193,35 +209,102 @@ def fit_integral(ops: Ops, values: Values, along: Quadrature, observed: Floats, 
 def match_component(
     program: Program, component: int, data: Observations, estimate: StateEstimate, *, iterations: int = 20
 ) -> ComponentFit:
-    """The equation of one variable with its constants fitted, starting from the current ones."""
+    """The equation of one variable with its constants fitted, starting from the current ones.
+
+    Where a part of it is known, the program is the rest, and the named constants are fitted with it.
+    """
+    one = _with_known(program, component, data, estimate)
     state, _ = data.lineage(component)
     observed = data.states[:, state] / data.scale[state]
     along = Quadrature(
-        estimate.nodes, estimate.node_times, estimate.weights / data.scale[state], data.times, estimate.ends,
+        one.nodes, estimate.node_times, estimate.weights / data.scale[state], data.times, estimate.ends,
         data.bounds, data.integration_constants[component],
     )  # fmt: skip
     pace = Pace(iterations, DAMPING, SHRINK, GROW, TOLERANCE, GIVE_UP, 0.0, False)
-    values = program.values.copy()
-    cost = fit_integral(program.ops, values, along, observed, pace)
+    values = one.program.values.copy()
+    cost = fit_integral(one.program.ops, values, one.fixed, one.limits, along, observed, pace)
     count = int(np.isfinite(observed).sum())
-    fitted = Program(program.ops, values)
+    fitted = Program(program.ops, values[len(values) - len(program) :])
     error = cost / max(count, 1)
-    return ComponentFit(fitted, error, component_score(fitted, error, count, floor(data, estimate, state)))
+    score = component_score(fitted, error, count, floor(data, estimate, state))
+    named = {name: float(values[place]) for place, name in one.named}
+    return ComponentFit(fitted, error, score, named)
+
+
+class _Equation(NamedTuple):
+    """One equation with what is known of it: that comes first."""
+
+    program: Program
+    nodes: Floats  # (M, V): all variables, and constants that vary
+    fixed: Bools  # (constants,)
+    limits: Floats  # (2, constants)
+    named: Sequence[tuple[int, int]] = ()  # places of nodes, and numbers of the constants there
+
+
+def _with_known(program: Program, component: int, data: Observations, estimate: StateEstimate) -> _Equation:
+    given = data.given
+    part = None if given is None else given.parts[component]
+    if given is None or part is None:
+        return _Equation(program, estimate.nodes, NOTHING_FIXED, NO_LIMITS)
+    nodes = estimate.nodes
+    if any(given.varied):  # they stay at their first values here
+        first = estimate.ends[data.bounds[:-1]]
+        trajectory = np.searchsorted(first, np.arange(len(nodes)), side="right") - 1
+        nodes = np.hstack([nodes, given.values[:, trajectory].T])
+    whole = sum_of([part, program])
+    ops, values = whole.ops.copy(), whole.values.copy()
+    limits = np.full((2, len(whole)), np.inf)
+    limits[0] = -np.inf
+    known = np.arange(len(whole)) < len(whole) - len(program)
+    held = known & (ops == CONST)
+    named = []
+    for place in np.flatnonzero(known & (ops == VAR) & (values >= given.variables)).tolist():
+        name = int(values[place]) - given.variables
+        if not given.varied[name]:
+            ops[place], values[place] = CONST, given.values[name, 0]
+            limits[:, place] = given.lower[name], given.upper[name]
+            named.append((place, name))
+    constants = ops == CONST
+    return _Equation(
+        Program(ops, values), nodes, held[constants], np.ascontiguousarray(limits[:, constants]), named
+    )
+
+
+def joined(fits: Sequence[ComponentFit], data: Observations) -> Program:
+    """The system of these equations, with the named constants that they were fitted with."""
+    program = concatenate([fit.program for fit in fits])
+    given = data.given
+    if given is None:
+        return program
+    values = given.values.copy()
+    surer = {
+        int(one) - given.variables
+        for part, whole in zip(given.parts, given.whole, strict=True)
+        if part is not None and whole
+        for one in part.values[(part.ops == VAR) & (part.values >= given.variables)]
+    }  # those of whole equations were fitted to them
+    for name in range(len(values)):
+        found = [fit.named[name] for fit in fits if name in fit.named]
+        if found and name not in surer:
+            values[name] = np.mean(found)
+    numbers = given.numbers.copy()
+    numbers[given.places] = values.T
+    return given.with_numbers(program, numbers)
 
 
 def given_fit(data: Observations, component: int) -> ComponentFit | None:
-    """The equation of a variable if it is known, x' = v."""
+    """The equation of a variable in which nothing is to be found, such as x' = v."""
     given = data.given_equation(component)
     return None if given is None else ComponentFit(given, 0.0, 0.0)
 
 
 def match_system(program: Program, data: Observations, estimate: StateEstimate) -> Program:
     """A system with each equation's constants fitted in integral form, starting from the current ones."""
-    fits = (
+    fits = [
         given_fit(data, k) or match_component(one, k, data, estimate)
-        for k, one in enumerate(program.components())
-    )
-    return concatenate([fit.program for fit in fits])
+        for k, one in enumerate(data.equations_of(program))
+    ]
+    return joined(fits, data)
 
 
 def floor(data: Observations, estimate: StateEstimate, component: int) -> float:

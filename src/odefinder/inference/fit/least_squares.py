@@ -18,6 +18,7 @@ from odefinder.compiling.jit import compiled
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
+NO_LIMITS: Floats = np.empty((2, 0))
 
 DAMPING_MIN, DAMPING_MAX = 1e-12, 1e10
 NOT_DEFINITE = 10.0  # factor by which the damping grows where the equations cannot be solved
@@ -128,6 +129,20 @@ def hold(fixed: Bools, gradient: Floats, hessian: Floats) -> None:
 
 
 @compiled
+def hold_at_limits(limits: Floats, parameters: Floats, gradient: Floats, hessian: Floats) -> None:
+    """Change the equations so that parameters at a bound stay where a step would lead beyond it."""
+    for c in range(limits.shape[1]):
+        low = parameters[c] <= limits[0, c] and gradient[c] > 0.0
+        high = parameters[c] >= limits[1, c] and gradient[c] < 0.0
+        if low or high:
+            gradient[c] = 0.0
+            for e in range(len(gradient)):
+                hessian[c, e] = 0.0
+                hessian[e, c] = 0.0
+            hessian[c, c] = 1.0
+
+
+@compiled
 def is_finite(matrix: Floats) -> bool:
     """Whether the sum of all entries is finite."""
     total = 0.0
@@ -150,10 +165,13 @@ def add_bend(hessian: Floats, step: Floats, bent: Floats) -> None:
 
 
 @compiled
-def levenberg_marquardt(problem: Any, now: Any, new: Any, fixed: Bools, pace: Pace) -> tuple[float, Any]:
+def levenberg_marquardt(
+    problem: Any, now: Any, new: Any, fixed: Bools, limits: Floats, pace: Pace
+) -> tuple[float, Any]:
     """The smallest cost found when starting from `now.parameters`, and its point.
 
-    new: room for another point.  fixed: which of the first parameters stay as they are.
+    new: room for another point.  fixed: which of the first parameters stay as they are.  limits (2, n):
+    lower and upper bounds of the first n, within which they must start.
     """
     size = len(now.parameters)
     gradient, new_gradient = np.empty(size), np.empty(size)
@@ -166,6 +184,7 @@ def levenberg_marquardt(problem: Any, now: Any, new: Any, fixed: Bools, pace: Pa
     if not is_finite(hessian):  # derivatives may overflow where values do not
         return cost, now
     hold(fixed, gradient, hessian)
+    hold_at_limits(limits, now.parameters, gradient, hessian)
     damping, stalled, crawling = pace.damping, 0, False
     for _ in range(pace.iterations):
         if damping > DAMPING_MAX:
@@ -182,11 +201,14 @@ def levenberg_marquardt(problem: Any, now: Any, new: Any, fixed: Bools, pace: Pa
                     add_bend(hessian, step, bent)
         for c in range(size):
             new.parameters[c] = now.parameters[c] + step[c]
+            if c < limits.shape[1]:
+                new.parameters[c] = min(max(new.parameters[c], limits[0, c]), limits[1, c])
         new_cost = evaluate(problem, new)
         better = new_cost < cost
         if better:
             expand(problem, new, new_gradient, new_hessian)
             hold(fixed, new_gradient, new_hessian)
+            hold_at_limits(limits, new.parameters, new_gradient, new_hessian)
             better = is_finite(new_hessian)
         if better:
             crawling = new_cost > cost * (1.0 - CRAWLING)

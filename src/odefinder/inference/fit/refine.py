@@ -16,6 +16,7 @@ from odefinder.compiling.jit import compiled
 from odefinder.data.observations import Floats, Ints, Observations
 from odefinder.expressions.program import CONST, Ops, Program, Values, component_bounds
 from odefinder.inference.fit.least_squares import (
+    NO_LIMITS,
     PROBE,
     Bools,
     Pace,
@@ -62,9 +63,12 @@ class TrajectoryProblem(NamedTuple):
     """What is fitted, to what: the parameters are the constants, then the initial values if they are free."""
 
     ops: Ops
-    values: Values  # (nodes,): written to, as the parameters change
-    constants: Ints  # the places of the fitted constants in `values`
-    starts: Floats  # (trajectories, D): likewise
+    values: Values  # (nodes,): written to, as the parameters and trajectories change
+    places: Ints  # those of the constants in `values`
+    owners: Ints  # (trajectories, constants): the parameter that each of them is; negative: it stays
+    constants: Floats  # the parameters that are constants, as they are at first
+    starts: Floats  # (trajectories, D): written to, as the parameters change
+    fitted: bool  # whether derivatives by the constants are wanted
     free_starts: bool
     data: Observed
     tolerance: Tolerance
@@ -83,14 +87,16 @@ class TrajectoryPoint(NamedTuple):
 
 @compiled
 def _problem(
-    ops: Ops, values: Values, starts: Floats, data: Observed, tolerance: Tolerance, fitted: bool, free: bool
-) -> TrajectoryProblem:
-    """fitted: whether the constants are parameters; free: whether the initial values are."""
-    constants = np.nonzero(ops == CONST)[0][: len(ops) if fitted else 0]
+    ops: Ops, values: Values, owners: Ints, constants: Floats, starts: Floats, data: Observed,
+    tolerance: Tolerance, fitted: bool, free: bool,
+) -> TrajectoryProblem:  # fmt: skip
+    """fitted: whether the constants are fitted; free: whether the initial values are."""
+    places = np.nonzero(ops == CONST)[0]
     dimension = starts.shape[1]
-    columns, variables = len(constants) + (dimension if free else 0), dimension + data.driving.before.shape[1]
+    variables = dimension + data.driving.before.shape[1]
+    columns = (len(places) if fitted else 0) + (dimension if free else 0)
     return TrajectoryProblem(
-        ops, values, constants, starts, free, data, tolerance,
+        ops, values, places, owners, constants, starts, fitted, free, data, tolerance,
         sensitivity_workspace(len(ops), variables, columns), sensitivity_workspace(len(ops), variables, 0),
         np.empty((len(data.times), dimension, 0)),
     )  # fmt: skip
@@ -100,11 +106,12 @@ def _problem(
 def _point(problem: TrajectoryProblem) -> TrajectoryPoint:
     """The point at the problem's own constants and initial values; nothing is computed yet."""
     n_constants, dimension = len(problem.constants), problem.starts.shape[1]
-    columns = n_constants + (dimension if problem.free_starts else 0)
+    columns = problem.owners.shape[1] if problem.fitted else 0
+    columns += dimension if problem.free_starts else 0
     n_times = len(problem.data.times)
     parameters = np.empty(n_constants + (problem.starts.size if problem.free_starts else 0))
     for c in range(n_constants):
-        parameters[c] = problem.values[problem.constants[c]]
+        parameters[c] = problem.constants[c]
     for k in range(len(parameters) - n_constants):
         parameters[n_constants + k] = problem.starts[k // dimension, k % dimension]
     slopes = np.empty((n_times, dimension, columns))
@@ -112,23 +119,33 @@ def _point(problem: TrajectoryProblem) -> TrajectoryPoint:
 
 
 @compiled
-def _write_parameters(problem: TrajectoryProblem, parameters: Floats) -> None:
-    """Write parameters into the program's values and the initial values."""
+def _write_constants(problem: TrajectoryProblem, parameters: Floats, trajectory: int) -> None:
+    """Write the constants of one trajectory into the program's values."""
+    for c in range(len(problem.places)):
+        owner = problem.owners[trajectory, c]
+        if owner >= 0:
+            problem.values[problem.places[c]] = parameters[owner]
+
+
+@compiled
+def _write_starts(problem: TrajectoryProblem, parameters: Floats) -> None:
+    """Write the initial values, where they are free."""
     n_constants, dimension = len(problem.constants), problem.starts.shape[1]
-    for c in range(n_constants):
-        problem.values[problem.constants[c]] = parameters[c]
     for k in range(len(parameters) - n_constants):
         problem.starts[k // dimension, k % dimension] = parameters[n_constants + k]
 
 
 @compiled
 def _integrated(
-    problem: TrajectoryProblem, wanted: Wanted, work: Workspace, states: Floats, slopes: Floats
-) -> float:
+    problem: TrajectoryProblem, parameters: Floats, wanted: Wanted, work: Workspace, states: Floats,
+    slopes: Floats,
+) -> float:  # fmt: skip
     """Integrate all trajectories; returns the sum of squares of the weighted residuals, or inf."""
     data = problem.data
     cost = 0.0
+    _write_starts(problem, parameters)
     for k in range(len(data.bounds) - 1):
+        _write_constants(problem, parameters, k)
         a, b = data.bounds[k], data.bounds[k + 1]
         status = solve_with_sensitivities(
             problem.ops, problem.values, len(problem.ops), problem.starts[k], data.times[a:b],
@@ -147,17 +164,19 @@ def _integrated(
 
 @compiled
 def _evaluate(problem: TrajectoryProblem, point: TrajectoryPoint) -> float:
-    _write_parameters(problem, point.parameters)
-    wanted = Wanted(len(problem.constants) > 0, problem.free_starts)
-    return _integrated(problem, wanted, problem.work, point.states, point.slopes)
+    wanted = Wanted(problem.fitted and len(problem.places) > 0, problem.free_starts)
+    return _integrated(problem, point.parameters, wanted, problem.work, point.states, point.slopes)
 
 
 @compiled
 def _places(problem: TrajectoryProblem, trajectory: int, place: Ints) -> None:
     """Which parameters the columns of a trajectory's slopes belong to: each trajectory has its own starts."""
-    n_constants, dimension = len(problem.constants), problem.starts.shape[1]
+    first = problem.owners.shape[1] if problem.fitted else 0
     for c in range(len(place)):
-        place[c] = c if c < n_constants else c + trajectory * dimension
+        if c < first:
+            place[c] = problem.owners[trajectory, c]
+        else:
+            place[c] = len(problem.constants) + c - first + trajectory * problem.starts.shape[1]
 
 
 @compiled
@@ -169,8 +188,10 @@ def _expand(problem: TrajectoryProblem, point: TrajectoryPoint, gradient: Floats
         for e in range(size):
             hessian[c, e] = 0.0
     place = np.empty(columns, np.int64)
+    own, products = np.empty(columns), np.empty((columns, columns))  # those of one trajectory
     for k in range(len(data.bounds) - 1):
-        _places(problem, k, place)
+        own[:] = 0.0
+        products[:] = 0.0
         for i in range(data.bounds[k], data.bounds[k + 1]):
             for j in range(data.states.shape[1]):
                 w = data.weights[i, j]
@@ -179,9 +200,18 @@ def _expand(problem: TrajectoryProblem, point: TrajectoryPoint, gradient: Floats
                 r = w * (states[i, j] - data.states[i, j])
                 for c in range(columns):
                     s = w * slopes[i, j, c]
-                    gradient[place[c]] += s * r
+                    own[c] += s * r
                     for e in range(c + 1):
-                        hessian[place[c], place[e]] += s * w * slopes[i, j, e]
+                        products[c, e] += s * w * slopes[i, j, e]
+        _places(problem, k, place)
+        for c in range(columns):
+            if place[c] < 0:
+                continue
+            gradient[place[c]] += own[c]
+            for e in range(c + 1):
+                if place[e] >= 0:  # two columns may belong to one parameter
+                    twice = 2.0 if e != c and place[e] == place[c] else 1.0
+                    hessian[max(place[c], place[e]), min(place[c], place[e])] += twice * products[c, e]
     for c in range(size):
         for e in range(c):
             hessian[e, c] = hessian[c, e]
@@ -193,9 +223,9 @@ def _bend(
 ) -> bool:
     data, states, slopes = problem.data, point.states, point.slopes
     probed = np.empty(states.shape)
-    _write_parameters(problem, probe)
     nothing = Wanted(False, False)
-    if not np.isfinite(_integrated(problem, nothing, problem.plain, probed, problem.no_slopes)):
+    cost = _integrated(problem, probe, nothing, problem.plain, probed, problem.no_slopes)
+    if not np.isfinite(cost):
         return False
     columns = slopes.shape[2]
     place = np.empty(columns, np.int64)
@@ -210,10 +240,12 @@ def _bend(
                     continue
                 straight = 0.0
                 for c in range(columns):
-                    straight += slopes[i, j, c] * step[place[c]]
+                    if place[c] >= 0:
+                        straight += slopes[i, j, c] * step[place[c]]
                 half = ((probed[i, j] - states[i, j]) / PROBE - straight) / PROBE
                 for c in range(columns):
-                    rhs[place[c]] += w * w * slopes[i, j, c] * half
+                    if place[c] >= 0:
+                        rhs[place[c]] += w * w * slopes[i, j, c] * half
     return True
 
 
@@ -222,21 +254,25 @@ implement(TrajectoryProblem, _evaluate, _expand, _bend)
 
 @compiled
 def fit_trajectories(
-    ops: Ops, values: Values, starts: Floats, data: Observed, tolerance: Tolerance, free_starts: bool,
-    fixed: Bools, pace: Pace, expansion: Floats,
+    ops: Ops, values: Values, owners: Ints, constants: Floats, starts: Floats, data: Observed,
+    tolerance: Tolerance, free_starts: bool, fixed: Bools, limits: Floats, pace: Pace, expansion: Floats,
 ) -> float:  # fmt: skip
-    """Improve constants (in `values`) and initial values (in `starts`) in place; returns the final cost.
+    """Improve constants and initial values (in `starts`) in place; returns the final cost.
 
-    fixed (constants,): those that stay.  With no iterations it is the cost as it stands, without the price
-    of sensitivities, unless an expansion (1 + P, P) is wanted: half the gradient at the end, and below it the
-    Gauss-Newton matrix.
+    owners (trajectories, constants in `values`): see `TrajectoryProblem`.  fixed: those constants that stay.
+    limits (2, constants): bounds of them, or none.  With no iterations it is the cost as it stands, without
+    the price of sensitivities, unless an expansion (1 + P, P) is wanted: half the gradient at the end, and
+    below it the Gauss-Newton matrix.
     """
     fitted = pace.iterations > 0 or len(expansion) > 0
-    problem = _problem(ops, values, starts, data, tolerance, fitted, free_starts and fitted)
-    cost, point = levenberg_marquardt(problem, _point(problem), _point(problem), fixed, pace)
+    problem = _problem(
+        ops, values, owners, constants, starts, data, tolerance, fitted, free_starts and fitted
+    )
+    cost, point = levenberg_marquardt(problem, _point(problem), _point(problem), fixed, limits, pace)
     if len(expansion) > 0 and np.isfinite(cost):
         _expand(problem, point, expansion[0], expansion[1:])
-    _write_parameters(problem, point.parameters)
+    constants[:] = point.parameters[: len(constants)]
+    _write_starts(problem, point.parameters)
     return cost
 
 
@@ -260,14 +296,32 @@ def fit_constants(
     default one over the scale of each variable.  bends: steps follow curved valleys, as where constants
     hardly matter.  That helps near an exact fit; a wrong structure would only go further astray.
     """
-    values = program.values.copy()
     x0 = np.ascontiguousarray(data.states[data.bounds[:-1]] if starts is None else starts).copy()
     pace = _pace(data, iterations, bends)
+    whole, limits = data.completed(program), limits_of(program, data)
+    constants = within(program.constants, limits)
     cost = fit_trajectories(
-        program.ops, values, x0, _observed(data, weights), tolerance_of(data, rtol, max_steps),
-        fit_starts or bool(data.unseen.any()), _fixed(program, data, fit_starts, fixed), pace, NO_EXPANSION,
+        whole.program.ops, whole.program.values.copy(), whole.owners, constants, x0,
+        _observed(data, weights), tolerance_of(data, rtol, max_steps),
+        fit_starts or bool(data.unseen.any()), _fixed(program, data, fit_starts, fixed), limits, pace,
+        NO_EXPANSION,
     )  # fmt: skip
-    return Fit(Program(program.ops, values), x0, cost / data.count)
+    return Fit(program.with_constants(constants), x0, cost / data.count)
+
+
+def limits_of(program: Program, data: Observations) -> Floats:
+    """Lower and upper bounds (2, constants) of the constants; (2, 0) where there are none."""
+    if data.given is None or not len(data.given.numbers):
+        return NO_LIMITS
+    limits = np.full((2, len(program.constants)), np.inf)
+    limits[0] = -np.inf
+    limits[:, limits.shape[1] - len(data.given.numbers) :] = data.given.limits()
+    return limits
+
+
+def within(constants: Floats, limits: Floats) -> Floats:
+    """The constants, moved to their bounds where they are beyond them."""
+    return np.clip(constants, *limits) if limits.shape[1] else constants.copy()
 
 
 def cost_and_gradient(program: Program, data: Observations, starts: Floats) -> tuple[float, Floats]:
@@ -287,9 +341,11 @@ def expansion(
     size = len(program.constants) + (starts.size if free_starts else 0)
     expanded = np.zeros((1 + size, size))
     held = _fixed(program, data, fit_starts, fixed)
+    whole = data.completed(program)
     cost = fit_trajectories(
-        program.ops, program.values.copy(), np.ascontiguousarray(starts).copy(), _observed(data),
-        tolerance_of(data, 1e-6, 10_000), free_starts, held, _pace(data, 0), expanded,
+        whole.program.ops, whole.program.values.copy(), whole.owners, program.constants.copy(),
+        np.ascontiguousarray(starts).copy(), _observed(data), tolerance_of(data, 1e-6, 10_000), free_starts,
+        held, NO_LIMITS, _pace(data, 0), expanded,
     )  # fmt: skip
     gradient, hessian = expanded[0], expanded[1:]
     still = np.flatnonzero(held)
@@ -332,12 +388,12 @@ def _fixed(program: Program, data: Observations, fit_starts: bool, constants: Bo
 
 
 def given_constants(program: Program, data: Observations) -> Bools:
-    """Which constants belong to equations that are given, x' = v."""
+    """Which constants belong to equations in which nothing is to be found, x' = v among them."""
     place = program.ops == CONST
     given = np.zeros(len(program), np.bool_)
-    if data.velocities:
+    if data.closed:
         for component, (first, last) in enumerate(component_bounds(program.ops)):
-            given[first:last] = component in data.velocities
+            given[first:last] = component in data.closed
     return given[place]
 
 

@@ -163,13 +163,20 @@ def states_of_model(
     For a second pass: the trajectories of a fair model are closer to the truth than any smoothing.
     """
     states, nodes = np.empty_like(before.states), before.nodes.copy()
+    systems = data.whole_systems(program)
     for k in range(len(data.bounds) - 1):
         rows = slice(data.bounds[k], data.bounds[k + 1])
         places = slice(before.ends[rows][0], before.ends[rows][-1])
         together = np.concatenate([data.times[rows], before.node_times[places]])
         order = np.argsort(together)
         path, status = integrate(
-            program, starts[k], together[order], signals=data.signals_of(k), rtol=1e-7, atol=1e-9, bound=1e3
+            systems[k],
+            starts[k],
+            together[order],
+            signals=data.signals_of(k),
+            rtol=1e-7,
+            atol=1e-9,
+            bound=1e3,
         )
         if status != Status.OK:
             return None
@@ -178,7 +185,11 @@ def states_of_model(
         count = len(data.times[rows])
         states[rows], nodes[places, : data.dimension] = unsorted[:count], unsorted[count:]
     moved = replace(before, states=states, starts=starts, nodes=nodes)
-    return replace(moved, derivatives=evaluate(program, moved.variables))
+    slopes = [
+        evaluate(system, moved.variables[first:last])
+        for system, first, last in zip(systems, data.bounds[:-1], data.bounds[1:], strict=True)
+    ]
+    return replace(moved, derivatives=np.concatenate(slopes))
 
 
 def _observed(data: Observations, variable: int) -> tuple[list[Floats], list[Floats]]:

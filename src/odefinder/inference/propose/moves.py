@@ -27,6 +27,7 @@ from odefinder.expressions.program import (
     concatenate,
     subtree_end,
 )
+from odefinder.expressions.terms import node, term_bounds
 
 START = 0.1  # coefficient of an added term, in canonical units
 
@@ -51,13 +52,13 @@ def larger(program: Program, dimension: int) -> Iterator[Program]:
     """The equation with one more term, or with one of its terms multiplied by a variable."""
     _, *monomials = exponents(dimension, 3 if dimension <= 3 else 2)  # without the constant
     for powers in monomials:
-        added = [_node(MUL), _node(CONST, START), finished(monomial(powers))]
-        yield concatenate([_node(ADD), program, *added])
-    yield concatenate([_node(ADD), program, _node(CONST, START)])
-    for i, end in _terms(program):
+        added = [node(MUL), node(CONST, START), finished(monomial(powers))]
+        yield concatenate([node(ADD), program, *added])
+    yield concatenate([node(ADD), program, node(CONST, START)])
+    for i, end in term_bounds(program):
         for variable in range(dimension):
             term = Program(program.ops[i:end], program.values[i:end])
-            yield _replaced(program, i, end, concatenate([_node(MUL), term, _node(VAR, variable)]))
+            yield _replaced(program, i, end, concatenate([node(MUL), term, node(VAR, variable)]))
 
 
 def altered(program: Program, dimension: int) -> Iterator[Program]:
@@ -66,19 +67,15 @@ def altered(program: Program, dimension: int) -> Iterator[Program]:
         own = int(program.values[i])
         for variable in range(dimension):
             if variable != own:
-                yield _replaced(program, i, i + 1, _node(VAR, variable))
-        inner = concatenate([_node(MUL), _node(CONST, 1.0), _node(VAR, own)])
+                yield _replaced(program, i, i + 1, node(VAR, variable))
+        inner = concatenate([node(MUL), node(CONST, 1.0), node(VAR, own)])
         for function in (SIN, COS, EXP, SQUARE):
-            yield _replaced(program, i, i + 1, concatenate([_node(function), inner]))
-    for i, end in _terms(program):
+            yield _replaced(program, i, i + 1, concatenate([node(function), inner]))
+    for i, end in term_bounds(program):
         term = Program(program.ops[i:end], program.values[i:end])
         for variable in range(dimension):
-            below = [_node(INV), _node(ADD), _node(CONST, 1.0), _node(MUL), _node(CONST, 1.0)]
-            yield _replaced(program, i, end, concatenate([_node(MUL), term, *below, _node(VAR, variable)]))
-
-
-def _node(op: int, value: float = 0.0) -> Program:
-    return Program(np.array([op], np.int8), np.array([value], np.float64))
+            below = [node(INV), node(ADD), node(CONST, 1.0), node(MUL), node(CONST, 1.0)]
+            yield _replaced(program, i, end, concatenate([node(MUL), term, *below, node(VAR, variable)]))
 
 
 def _replaced(program: Program, start: int, end: int, part: Program) -> Program:
@@ -86,16 +83,3 @@ def _replaced(program: Program, start: int, end: int, part: Program) -> Program:
         np.concatenate([program.ops[:start], part.ops, program.ops[end:]]),
         np.concatenate([program.values[:start], part.values, program.values[end:]]),
     )
-
-
-def _terms(program: Program) -> list[tuple[int, int]]:
-    """Start and end of every term of the outermost sum."""
-    found: list[tuple[int, int]] = []
-    waiting = [0]
-    while waiting:
-        i = waiting.pop()
-        if program.ops[i] == ADD:
-            waiting += [subtree_end(program.ops, i + 1), i + 1]
-        else:
-            found.append((i, subtree_end(program.ops, i)))
-    return found

@@ -133,7 +133,7 @@ def _problem(
 ) -> Problem | None:
     """The regression of one variable; None if its equation is given or nothing is known about it."""
     state, depth = data.lineage(component)
-    if component in data.velocities or np.isfinite(data.states[:, state]).sum() < 2:
+    if component in data.closed or np.isfinite(data.states[:, state]).sum() < 2:
         return None
     library = libraries[depth]
     return make_problem(component, data, estimate, library.features, library.integrals)

@@ -1,0 +1,327 @@
+"""From the parameters known, fixed, bounds, positive, conserve and vary to `Knowledge`, with every check.
+
+All contradictions are found here, before anything slow begins.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from odefinder.data.dataset import Dataset
+from odefinder.data.names import did_you_mean
+from odefinder.data.roles import Role
+from odefinder.edge.rules import shown
+from odefinder.errors import ExpressionError, SettingsError
+from odefinder.expressions.canonical import canonical
+from odefinder.expressions.parse import parse
+from odefinder.expressions.program import CONST, MUL, VAR, Program
+from odefinder.expressions.terms import node, sum_of, terms_of
+from odefinder.inference.fit.knowledge import NO_BOUNDS, Knowledge
+from odefinder.inference.fit.known_text import KnownText, read_known
+
+FEW_POINTS = 6  # with fewer, nothing is said about conserved sums in the data
+BROKEN = 3.0  # times the noise: a sum that drifts by more is not conserved
+ROUNDING = 1e-3  # share of the states' spread: a sum that drifts by less is conserved
+
+
+@dataclass(frozen=True)
+class Known:
+    """The parameters as the user gave them."""
+
+    known: Any = None
+    fixed: Mapping[str, float] | None = None
+    bounds: Mapping[str, tuple[float | None, float | None]] | None = None
+    positive: Sequence[str] | bool | None = None
+    conserve: Any = None
+    vary: Sequence[str] | None = None
+
+    def __bool__(self) -> bool:
+        return any(one not in (None, False, (), [], {}, "") for one in vars(self).values())
+
+
+def knowledge_of(
+    given: Known,
+    dataset: Dataset,
+    operators: frozenset[str] | None = None,
+    by_state: Mapping[str, frozenset[str]] | None = None,
+) -> Knowledge | None:
+    """The user's knowledge about these data; None if there is none.
+
+    operators: those that may occur in all equations; by_state: in those of single states.
+    """
+    if not given and not by_state:
+        return None
+    states, names = dataset.variables, dataset.names
+    fixed = _fixed(given.fixed, names)
+    text = KnownText((), ()) if given.known is None else read_known(given.known, names, fixed)
+    _check_states(text, dataset)
+    _check_names(given, text, fixed)
+    parts: list[Program | None] = [None] * len(states)
+    whole = [False] * len(states)
+    reads: list[frozenset[int] | None] = [None] * len(states)
+    for one in text.equations:
+        place = states.index(one.state)
+        _check_operators(one.state, one.part, operators, by_state or {})
+        parts[place], whole[place] = one.part, one.whole
+        if one.reads is not None:
+            reads[place] = frozenset(names.index(name) for name in one.reads)
+    sums = _sums(given.conserve, dataset)
+    _check_sums(sums, dataset)
+    follow = _follow(sums, parts, whole, dataset)
+    if not follow:  # the known equations conserve them anyway
+        sums = ()
+    varied = _names_in("vary", given.vary, text.constants, "constants of known")
+    if varied and len(dataset) < 2:
+        raise SettingsError("vary is for constants that differ between trajectories, and there is only one")
+    return Knowledge(
+        variables=states,
+        inputs=dataset.known,
+        constants=text.constants,
+        parts=tuple(parts),
+        whole=tuple(whole),
+        reads=tuple(reads),
+        operators=tuple((by_state or {}).get(name) for name in states),
+        positive=tuple(name in _positive(given.positive, dataset) for name in states),
+        bounds=_bounds(given.bounds, text.constants, fixed),
+        varied=tuple(name in varied for name in text.constants),
+        sums=sums,
+        follow=follow,
+        fixed=tuple(fixed.items()),
+    )
+
+
+# ---------------------------------------------------------------------------------------- names
+
+
+def _fixed(fixed: Any, names: Sequence[str]) -> dict[str, float]:
+    if fixed is None:
+        return {}
+    if not isinstance(fixed, Mapping):
+        raise SettingsError(f'fixed is a mapping such as {{"g": 9.81}}, not {shown(fixed)}')
+    for name, value in fixed.items():
+        if name in names:
+            raise SettingsError(f"fixed is for constants, and {name} is a column of the data; leave it out")
+        if (
+            isinstance(value, bool)
+            or not isinstance(value, (int, float, np.number))
+            or not np.isfinite(value)
+        ):
+            raise SettingsError(f"fixed gives {name} the value {shown(value)}; it must be a finite number")
+    return {str(name): float(value) for name, value in fixed.items()}
+
+
+def _check_states(text: KnownText, dataset: Dataset) -> None:
+    velocities = {dataset.variables[x]: dataset.variables[v] for x, v in dataset.velocities.items()}
+    for one in text.equations:
+        if one.state in velocities:
+            raise SettingsError(
+                f"{one.state} has order 2, so {one.state}' is its velocity {velocities[one.state]}; write "
+                f"{one.state}'' = ... in known"
+            )
+        if one.state not in dataset.variables:
+            advice = "if nobody measured it, give hidden" if one.state not in dataset.known else "it is known"
+            if one.state.endswith(("_dot", "_ddot")):
+                advice = "for equations of order 2, give order=2"
+            raise SettingsError(
+                f"known has an equation of {one.state}, which is no variable"
+                f"{did_you_mean(one.state, dataset.variables)} of these data (there are "
+                f"{', '.join(dataset.variables)}); {advice}"
+            )
+
+
+def _check_names(given: Known, text: KnownText, fixed: Mapping[str, float]) -> None:
+    """Every constant that a parameter names must occur in known."""
+    if given.known is None and (fixed or given.bounds or given.vary):
+        what = "fixed" if fixed else "bounds" if given.bounds else "vary"
+        raise SettingsError(f'{what} names constants of known; give known, such as "x\' = -k*x + ?"')
+    written = repr(given.known)
+    for name in fixed:
+        if name not in written:
+            raise SettingsError(
+                f"fixed names {name!r}, which does not occur in known{did_you_mean(name, text.constants)}; "
+                f"its constants are {', '.join(text.constants) or 'none'}"
+            )
+
+
+def _names_in(what: str, given: Any, names: Sequence[str], among: str) -> tuple[str, ...]:
+    """A list of names, each among some."""
+    if given is None or given is False:
+        return ()
+    listed = [one.strip() for one in given.split(",")] if isinstance(given, str) else given
+    if not isinstance(listed, Iterable) or isinstance(listed, Mapping):
+        raise SettingsError(f"{what} is a list of names, not {shown(given)}")
+    result = tuple(listed)
+    for name in result:
+        if name not in names:
+            raise SettingsError(
+                f"{what} names {shown(name)}, which is not one of the {among}"
+                f"{did_you_mean(str(name), names)}; they are {', '.join(names) or 'none'}"
+            )
+    return result
+
+
+def _check_operators(
+    state: str,
+    part: Program | None,
+    operators: frozenset[str] | None,
+    by_state: Mapping[str, frozenset[str]],
+) -> None:
+    allowed = by_state.get(state, operators)
+    if part is not None and allowed is not None and (others := part.operators() - allowed):
+        raise SettingsError(
+            f"the known equation of {state} has {', '.join(sorted(others))}, which operators does not allow; "
+            "add it there, or leave it out of known"
+        )
+
+
+def _positive(given: Any, dataset: Dataset) -> tuple[str, ...]:
+    names = (
+        dataset.variables if given is True else _names_in("positive", given, dataset.variables, "variables")
+    )
+    for name in names:
+        column = np.concatenate([x[:, dataset.variables.index(name)] for x in dataset.states])
+        if np.mean(column[np.isfinite(column)] < 0.0) > 0.5:  # never so where nothing was measured
+            raise SettingsError(f"{name} is to stay positive, and most of its values are negative")
+    return tuple(names)
+
+
+def _bounds(
+    given: Any, constants: Sequence[str], fixed: Mapping[str, float]
+) -> tuple[tuple[float, float], ...]:
+    if given is None:
+        return (NO_BOUNDS,) * len(constants)
+    if not isinstance(given, Mapping):
+        raise SettingsError(f'bounds is a mapping such as {{"b": (0, None)}}, not {shown(given)}')
+    _names_in("bounds", list(given), [*constants, *fixed], "constants of known")
+    found = {}
+    for name, pair in given.items():
+        try:
+            low, high = pair
+            low, high = -np.inf if low is None else float(low), np.inf if high is None else float(high)
+        except (TypeError, ValueError):
+            raise SettingsError(
+                f"the bounds of {name} are a pair (lowest, highest) with None for no bound, not {shown(pair)}"
+            ) from None
+        if not low < high:
+            raise SettingsError(f"the bounds of {name} leave nothing between {low:g} and {high:g}")
+        if name in fixed and not low <= fixed[name] <= high:
+            raise SettingsError(
+                f"the bounds of {name} ({low:g} to {high:g}) exclude its fixed value {fixed[name]:g}; change "
+                "one of them"
+            )
+        found[name] = (low, high)
+    return tuple(found.get(name, NO_BOUNDS) for name in constants)
+
+
+# ---------------------------------------------------------------------------------------- conserved sums
+
+
+def _sums(given: Any, dataset: Dataset) -> tuple[tuple[float, ...], ...]:
+    """The factors of the states in every conserved sum."""
+    if given is None:
+        return ()
+    texts = [given] if isinstance(given, str) else given
+    if not isinstance(texts, Iterable):
+        raise SettingsError(f'conserve is a sum such as "S + I + R", or a list of them, not {shown(given)}')
+    rows = []
+    for text in texts:
+        try:
+            program = canonical(parse(text, dataset.variables))
+        except ExpressionError as error:
+            raise SettingsError(f"in conserve: {error}") from None
+        rows.append(_factors(program, text, len(dataset.variables)))
+    if rows and np.linalg.matrix_rank(np.array(rows)) < len(rows):
+        raise SettingsError("the sums in conserve follow from each other; leave one of them out")
+    return tuple(rows)
+
+
+def _factors(program: Program, text: str, dimension: int) -> tuple[float, ...]:
+    factors = [0.0] * dimension
+    for term in terms_of(program):
+        ops = term.ops.tolist()
+        if ops == [VAR]:
+            factors[int(term.values[0])] += 1.0
+        elif ops == [MUL, CONST, VAR]:
+            factors[int(term.values[2])] += float(term.values[1])
+        else:
+            raise SettingsError(
+                f"{text!r} in conserve is no sum of variables; write S + I + R, or with factors 2*A + B"
+            )
+    return tuple(factors)
+
+
+def _follow(
+    sums: Sequence[Sequence[float]], parts: Sequence[Program | None], whole: Sequence[bool], dataset: Dataset
+) -> tuple[int, ...]:
+    """For each of the sums a state whose equation follows from it: one of which least is known."""
+    fixed = {k for k in range(len(parts)) if whole[k] or k in dataset.velocities}
+    order = sorted(set(range(len(parts))) - fixed, key=lambda k: (parts[k] is not None, -k))
+    chosen: list[int] = []
+    for state in order:
+        if len(chosen) == len(sums):
+            break
+        columns = np.array(sums)[:, [*chosen, state]]
+        if np.linalg.matrix_rank(columns) == len(chosen) + 1:
+            chosen.append(state)
+    if len(chosen) < len(sums):
+        if fixed and all(_vanishes(one, parts) for one in sums if any(one)):
+            return ()
+        raise SettingsError(
+            "conserve contradicts known: all states of a conserved sum have whole equations there; leave out "
+            "the equation of one of them, as it follows"
+        )
+    return tuple(chosen)
+
+
+def _vanishes(factors: Sequence[float], parts: Sequence[Program | None]) -> bool:
+    """Whether the sum of known equations with these factors is 0."""
+    terms = []
+    for factor, part in zip(factors, parts, strict=True):
+        if factor != 0.0:
+            if part is None:
+                return False
+            times = [node(MUL), node(CONST, factor), part]
+            terms.append(
+                Program(*(np.concatenate([getattr(p, a) for p in times]) for a in ("ops", "values")))
+            )
+    total = canonical(sum_of(terms))
+    return total.ops.tolist() == [CONST] and abs(float(total.values[0])) < 1e-12
+
+
+def _check_sums(sums: Sequence[Sequence[float]], dataset: Dataset) -> None:
+    """Raise where the data break a conserved sum by more than their noise."""
+    observed = [role == Role.OBSERVED for role in dataset.roles]
+    for factors in sums:
+        used = [k for k, factor in enumerate(factors) if factor != 0.0]
+        if not all(observed[k] for k in used):
+            continue
+        drift, noise, spread = sum_drift(factors, dataset)
+        if drift > BROKEN * noise + ROUNDING * spread:
+            text = " + ".join(dataset.variables[k] for k in used)
+            raise SettingsError(
+                f"the data break conserve: {text} changes by {drift:.3g} (root mean square), far more than "
+                f"the noise in it, {noise:.3g}; leave conserve out, or check the data"
+            )
+
+
+def sum_drift(factors: Sequence[float], dataset: Dataset) -> tuple[float, float, float]:
+    """Of a sum of states: its root mean square change, the noise in it, and the spread of its terms."""
+    drift, noise, count, spread = 0.0, 0.0, 0, 0.0
+    weights = np.array(factors)
+    for states in dataset.states:
+        rows = np.isfinite(states[:, weights != 0.0]).all(axis=1)
+        if rows.sum() < FEW_POINTS:
+            continue
+        terms = states[rows][:, weights != 0.0] * weights[weights != 0.0]
+        total = terms.sum(axis=1)
+        drift += float(((total - total.mean()) ** 2).sum())
+        noise += float((np.diff(total, 2) ** 2).mean()) / 6.0 * len(total)
+        spread = max(spread, float(terms.std(axis=0).max()))
+        count += len(total)
+    if count == 0:
+        return 0.0, 0.0, 0.0
+    return float(np.sqrt(drift / count)), float(np.sqrt(noise / count)), spread

@@ -1,0 +1,143 @@
+"""What the user knows, on its way through a fit: into the network's grammar, out of proposals, to results."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from odefinder.data.dataset import Dataset
+from odefinder.data.given import Given
+from odefinder.data.observations import Observations
+from odefinder.data.units import Scaling
+from odefinder.errors import ExpressionError
+from odefinder.expressions.canonical import canonical, structure
+from odefinder.expressions.form import Form
+from odefinder.expressions.program import CONST, Program, concatenate
+from odefinder.expressions.terms import node, sum_of, terms_of
+from odefinder.inference.fit.first_values import first_given
+from odefinder.inference.fit.knowledge import Knowledge, named_values
+from odefinder.inference.fit.states import StateEstimate
+from odefinder.language.grammar import Forced, template_of
+from odefinder.language.tokens import Vocabulary
+from odefinder.numerics.knots import merged
+from odefinder.numerics.signals import constant
+from odefinder.system import ODESystem
+
+SAMPLES = 60  # states at which signs are looked at
+
+
+def with_given(
+    data: Observations, knowledge: Knowledge | None, scaling: Scaling, estimate: StateEstimate
+) -> Observations:
+    """The data in canonical units with what is known of their equations."""
+    if knowledge is None:
+        return data
+    given = first_given(knowledge, scaling, data, estimate)
+    rows = np.unique(np.linspace(0, len(estimate.nodes) - 1, SAMPLES).astype(int))
+    return replace(data, given=replace(given, samples=estimate.nodes[rows]))
+
+
+def known_templates(vocabulary: Vocabulary, given: Given | None) -> Forced:
+    """The whole equations that are known, for the network's grammar: any numbers may stand in them."""
+    if given is None:
+        return {}
+    nothing = given.with_numbers(concatenate([node(CONST)] * given.dimension))
+    forced = {}
+    for component, equation in enumerate(given.complete(nothing).program.components()):
+        if given.whole[component]:
+            with suppress(ExpressionError):  # a word that the network does not have
+                form = Form.of(equation).program
+                values = np.where(form.ops == CONST, np.nan, form.values)
+                forced[component] = template_of(vocabulary, Program(form.ops, values))
+    return forced
+
+
+# ---------------------------------------------------------------------------------------- proposals
+
+
+def found_in(form: Form, data: Observations) -> Form:
+    """What a proposed system says about what is to be found: without the known terms."""
+    given = data.given
+    if given is None:
+        return form
+    nothing = given.with_numbers(concatenate([node(CONST)] * given.dimension))
+    known = given.complete(nothing).program.components()
+    rest = []
+    for component, equation in enumerate(form.program.components()):
+        if (closed := data.given_equation(component)) is not None:
+            rest.append(closed)
+        elif given.parts[component] is None:
+            rest.append(equation)
+        else:
+            shapes = _shapes(known[component])
+            others = [term for term in terms_of(equation) if structure(term) not in shapes]
+            rest.append(sum_of(others))
+    return Form.of(given.with_numbers(concatenate(rest)))
+
+
+def _shapes(equation: Program) -> set[bytes]:
+    """The terms of an equation, whatever their constants."""
+    return {structure(term) for term in terms_of(Form.of(equation).program)}
+
+
+# ---------------------------------------------------------------------------------------- results
+
+
+@dataclass(frozen=True)
+class Named:
+    """A system in the user's units, with its named constants."""
+
+    system: ODESystem
+    constants: Mapping[str, float | tuple[float, ...]]
+    found: Program  # what was found, in the user's units and in explicit form
+    given: Given | None = None  # in the user's units
+    knowledge: Knowledge | None = None
+
+    def with_found(self, found: Program) -> Named:
+        """The same with other constants."""
+        system = self.system
+        if self.given is None or self.knowledge is None:
+            return replace(self, system=ODESystem(canonical(found), system.variables, system.inputs))
+        return _named(found, self.given, self.knowledge)
+
+
+def named_system(
+    program: Program, data: Observations, scaling: Scaling, dataset: Dataset, knowledge: Knowledge | None
+) -> Named:
+    """The system of a fitted program in canonical units."""
+    if data.given is None or knowledge is None:
+        system = ODESystem(scaling.to_original(program), dataset.variables, dataset.known)
+        return Named(system, {}, canonical(system.program, explicit=True))
+    equations = concatenate(data.equations_of(program))
+    values = data.given.user_values(program)
+    given = knowledge.given(values)
+    found = given.with_numbers(canonical(scaling.to_original(equations), explicit=True))
+    return _named(found, given, knowledge)
+
+
+def _named(found: Program, given: Given, knowledge: Knowledge) -> Named:
+    """The system of a program of what was found, in the user's units."""
+    varied = [name for name, own in zip(knowledge.constants, given.varied, strict=True) if own]
+    whole = canonical(given.symbolic(found))
+    system = ODESystem(whole, knowledge.variables, (*knowledge.inputs, *varied))
+    constants = named_values(knowledge, given.named(given.numbers_of(found)))
+    return Named(system, constants, found, given, knowledge)
+
+
+def with_varied(data: Observations, constants: Mapping[str, object], names: Sequence[str]) -> Observations:
+    """Data in the user's units whose signals have the constants that vary, after all others."""
+    values = [np.array(one) for name in names if isinstance(one := constants.get(name), tuple)]
+    if not values:
+        return data
+    own = np.array(values).T  # (trajectories, constants)
+    first = data.times[data.bounds[:-1]]
+    signals = tuple(
+        merged(
+            [*([one] if (one := data.signals_of(k)) else []), constant(row)._replace(knots=first[k : k + 1])]
+        )
+        for k, row in enumerate(own)
+    )
+    return replace(data, signals=signals)
