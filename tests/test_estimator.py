@@ -361,3 +361,21 @@ def test_progress_may_be_a_function() -> None:
     ODEFormer(network=False, progress=stages.append).fit(3.0 * np.exp(-t)[:, None], t)
     assert stages[0] == "preparing"
     assert stages[-1] == "searching"
+
+
+def test_progress_is_told_of_every_system_that_is_the_best_so_far() -> None:
+    class Watch:
+        def __init__(self) -> None:
+            self.systems: list[ODESystem] = []
+
+        def __call__(self, stage: str) -> None:
+            pass
+
+        def better(self, system: ODESystem, starts: Any) -> None:
+            assert starts.shape == (1, 1)
+            self.systems.append(system)
+
+    t, watch = np.linspace(0.0, 4.0, 50), Watch()
+    ODEFormer(network=False, progress=watch).fit(3.0 * np.exp(-t)[:, None], t, variables=["x"])
+    assert watch.systems
+    assert watch.systems[-1].variables == ("x",)

@@ -74,7 +74,8 @@ class ODEFormer(Trust, Parameters):
     runtime : "onnx", or "torch" (pip install 'odefinder[train]'), which uses a GPU where there is one.
     threads : of the network and of linear algebra; on a busy machine more are slower.
     progress : whether to show what is going on, on the standard error stream; or a function that is called
-        with the name of each stage.
+        with the name of each stage.  If it has an attribute `better`, a function, this one is called with
+        every system that is the best so far, and its initial values.
 
     Attributes
     ----------
@@ -169,7 +170,7 @@ class ODEFormer(Trust, Parameters):
         how = self._settings(dataset)
         progress = self.progress if callable(self.progress) else bool(self.progress)
         with stage_line(progress, how.time_budget) as report:
-            outcome = find(dataset, how, report)
+            outcome = find(dataset, how, report, getattr(self.progress, "better", None))
         return self._keep(dataset, outcome)
 
     def _cast(self, dataset: Dataset) -> Dataset:

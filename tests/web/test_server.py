@@ -56,6 +56,10 @@ def fitted(client: TestClient) -> str:
     seen = events(client, job["id"])
     assert seen[-1]["state"] == "done", seen[-1]
     assert "searching" in {one["stage"] for one in seen}
+    sketches = [one["best"] for one in seen if "best" in one]
+    assert sketches  # the best system so far is drawn while the fit runs
+    assert sketches[-1]["variables"] == ["x", "y"]
+    assert sketches[-1]["curves"][0]["states"][0][0] == pytest.approx(3.0, rel=0.1)
     return job["id"]
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import signal
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cache, lru_cache, partial
 from pathlib import Path
@@ -67,6 +68,7 @@ DECODING_SHARE = 0.5  # of the time budget that decoding may take: systems must 
 ROUNDED = 5  # systems of a result whose constants are rounded
 PREPARING = "preparing"
 DECODING, SEARCHING = "the network proposes systems", "searching"
+Better = Callable[[ODESystem, Floats], None]
 
 
 def default_budget(dimension: int) -> float:
@@ -99,18 +101,25 @@ class Outcome:
     notes: list[str]  # sentences for the user
 
 
-def find(dataset: Dataset, how: FindSettings, report: Callable[[str], None] = lambda stage: None) -> Outcome:
-    """The systems that explain the data.
+def find(
+    dataset: Dataset,
+    how: FindSettings,
+    report: Callable[[str], None] = lambda stage: None,
+    better: Better | None = None,
+) -> Outcome:
+    """The systems that explain the data.  `better` is called with each best one so far, and its starts.
 
     The first Ctrl-C ends decoding, and the search continues with the systems written so far; or it ends the
     search with the best system so far.  A second one aborts.
     """
     # Matrices are small here: more threads of linear algebra wait for each other most of the time.
     with _blas().limit(limits=how.threads, user_api="blas"):
-        return _found(dataset, how, report)
+        return _found(dataset, how, report, better)
 
 
-def _found(dataset: Dataset, how: FindSettings, report: Callable[[str], None]) -> Outcome:
+def _found(
+    dataset: Dataset, how: FindSettings, report: Callable[[str], None], better: Better | None
+) -> Outcome:
     report(PREPARING)
     dataset, notes = thinned(dataset)
     everything = how.knowledge is not None and how.knowledge.complete
@@ -138,6 +147,8 @@ def _found(dataset: Dataset, how: FindSettings, report: Callable[[str], None]) -
         log_prior = partial(program_log_probabilities, reading, how=how.decoding, operators=how.operators)
     settings = SearchSettings(sparse=how.sparse)
     search = Search(data, estimate, settings, deadline, log_prior, how.operators)
+    if better is not None:
+        search.better = partial(_tell, better, dataset, scaling)
     searched = _searched(search, guesses, proposals, how, last_chance=CUT_SHORT in decoded)
     notes += dict.fromkeys(decoded + searched)  # each once
     original = _original(dataset, data, scaling)
@@ -213,6 +224,13 @@ def _searched(
     if search.deadline.over:
         return [out_of_time(how.time_budget)]
     return []
+
+
+def _tell(better: Better, dataset: Dataset, scaling: Scaling, fit: Fit) -> None:
+    """Pass on a system in the user's units."""
+    with suppress(ExpressionError):  # constants that no number can hold there
+        system = ODESystem(scaling.to_original(fit.program), dataset.variables, dataset.known)
+        better(system, scaling.original_states(fit.starts))
 
 
 # ---------------------------------------------------------------------------------------- results

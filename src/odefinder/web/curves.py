@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from odefinder.data.dataset import Dataset, Floats
-from odefinder.numerics.integrate import Status
+from odefinder.numerics.integrate import Status, integrate
 from odefinder.numerics.signals import Signals
 from odefinder.simulation.trajectory import Task, trajectory
 from odefinder.system import ODESystem
@@ -17,6 +17,7 @@ from odefinder.web.tables import data_of
 
 CURVE_POINTS = 400
 RTOL = 1e-6
+SKETCHED, SKETCH_POINTS, SKETCH_STEPS = 6, 200, 2_000  # trajectories, and of each
 MAX_STEPS = 20_000  # of the integrator: a slider must not make the page wait
 
 
@@ -49,6 +50,20 @@ def residuals(
         states, _ = simulated(system, start, times, signals)
         found.append({"times": one["times"], "states": [numbers(left) for left in (observed - states).T]})
     return found
+
+
+def sketch(system: ODESystem, starts: Floats, dataset: Dataset) -> dict[str, Any]:
+    """A system in the middle of a search: equations, and curves that are good enough to look at."""
+    found = []
+    tasks = list(zip(starts, dataset.times, dataset.all_signals(), strict=True))[:SKETCHED]
+    for start, times, signals in tasks:
+        grid = np.linspace(times[0], times[-1], SKETCH_POINTS)
+        atol = 1e-6 * float(np.abs(start).max()) or 1e-6
+        states, _ = integrate(
+            system.program, start, grid, signals=signals, rtol=1e-4, atol=atol, max_steps=SKETCH_STEPS
+        )
+        found.append({"times": numbers(grid), "states": [drawn(one) for one in states.T]})
+    return {"variables": list(system.variables), "latex": system.latex(), "curves": found}
 
 
 def driving(

@@ -33,6 +33,7 @@ class Job:
     task: Task
     state: str = WAITING
     stage: str = ""
+    best: dict[str, Any] | None = None  # the sketch of the best system so far
     message: str = ""  # why it failed
     stopping: bool = False
     began: float = field(default_factory=time.monotonic)
@@ -112,8 +113,11 @@ class Fits:
             job.state, job.line, job.began = RUNNING, worker.line, time.monotonic()
         try:
             worker.line.send(job.task)
-            while (answer := worker.line.recv())[0] == "stage":
-                job.stage = answer[1]
+            while (answer := worker.line.recv())[0] in ("stage", "best"):
+                if answer[0] == "stage":
+                    job.stage = answer[1]
+                else:
+                    job.best = answer[1]
         except (EOFError, OSError):
             worker.end()
             answer = (STOPPED_STATE, STOPPED) if job.stopping else (FAILED, DIED)

@@ -172,12 +172,13 @@ class App:
         job = self._job(request)
 
         async def stream() -> AsyncIterator[str]:
-            last = None
+            last, drawn = None, None
             while True:
-                over, status = job.over, self.fits.status(job)
-                if status != last:
-                    yield f"data: {json.dumps(status)}\n\n"
-                    last = status
+                over, best, status = job.over, job.best, self.fits.status(job)
+                if status != last or best is not drawn:
+                    news = {} if best is drawn else {"best": best}  # once each: they are large
+                    yield f"data: {json.dumps({**status, **news})}\n\n"
+                    last, drawn = status, best
                 if over:
                     return
                 await asyncio.sleep(TICK)

@@ -1,6 +1,7 @@
 """What runs in a worker process: fits, one after the other, until the server closes the line.
 
 Tasks and answers are plain data.  A thread listens while a fit runs, so that "stop" reaches it as Ctrl-C.
+Another one speaks, so that Ctrl-C never cuts a message in two.
 """
 
 from __future__ import annotations
@@ -9,15 +10,20 @@ import _thread
 import queue
 import signal
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
+from odefinder.data.dataset import Dataset, Floats
 from odefinder.errors import OdefinderError
+from odefinder.system import ODESystem
 from odefinder.web.tables import Table
 
+Answer = tuple[str, Any]
+Say = Callable[[Answer], None]
 STOP = "stop"
 STOPPED = "The fit was stopped before it had found a system."
 
@@ -33,9 +39,13 @@ class Task:
 
 
 def work(line: Connection) -> None:
-    """The main loop.  Answers are pairs: ("stage", name), ("done", ""), ("failed", why), ("stopped", why)."""
+    """The main loop.
+
+    Answers are pairs: ("stage", name), ("best", sketch), ("done", ""), ("failed", why), ("stopped", why).
+    """
     signal.signal(signal.SIGINT, signal.default_int_handler)
     tasks: queue.SimpleQueue[Task | None] = queue.SimpleQueue()
+    answers: queue.SimpleQueue[Answer] = queue.SimpleQueue()
     busy = threading.Event()
 
     def listen() -> None:
@@ -51,19 +61,23 @@ def work(line: Connection) -> None:
             if message is None:
                 return
 
-    threading.Thread(target=listen, daemon=True).start()
-    try:
+    def speak() -> None:
+        with suppress(OSError):  # the server is gone, as `listen` notices, too
+            while True:
+                line.send(answers.get())
+
+    for one in (listen, speak):
+        threading.Thread(target=one, daemon=True).start()
+    with suppress(KeyboardInterrupt):  # Ctrl-C in the terminal
         while (task := tasks.get()) is not None:
-            line.send(_answer(task, line, busy))
-    except (KeyboardInterrupt, OSError):  # Ctrl-C in the terminal, or the server is gone
-        return
+            answers.put(_answer(task, answers.put, busy))
 
 
-def _answer(task: Task, line: Connection, busy: threading.Event) -> tuple[str, str]:
+def _answer(task: Task, say: Say, busy: threading.Event) -> Answer:
     """Do the fit; what to tell the server at the end."""
     try:
         busy.set()
-        _fit(task, line)
+        _fit(task, say)
         busy.clear()
         return "done", ""
     except OdefinderError as error:
@@ -78,13 +92,28 @@ def _answer(task: Task, line: Connection, busy: threading.Event) -> tuple[str, s
         busy.clear()
 
 
-def _fit(task: Task, line: Connection) -> None:
+def _fit(task: Task, say: Say) -> None:
     from odefinder.estimator import ODEFormer
 
-    def report(stage: str) -> None:
-        line.send(("stage", stage))
-
-    model = ODEFormer(**task.options, progress=report)
-    model.fit(task.table.read(task.roles))
+    dataset = task.table.read(task.roles)
+    model = ODEFormer(**task.options)
+    model.progress = _Progress(say, model._cast(dataset))
+    model.fit(dataset)
     model.progress = False
     model.save(task.target)
+
+
+class _Progress:
+    """Says what a fit is doing, and draws the best system so far."""
+
+    def __init__(self, say: Say, dataset: Dataset) -> None:
+        self.say, self.dataset = say, dataset
+
+    def __call__(self, stage: str) -> None:
+        self.say(("stage", stage))
+
+    def better(self, system: ODESystem, starts: Floats) -> None:
+        from odefinder.web.curves import sketch
+
+        with suppress(OdefinderError):  # a picture is not worth a fit
+            self.say(("best", sketch(system, starts, self.dataset)))

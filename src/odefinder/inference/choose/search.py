@@ -101,6 +101,7 @@ class Search:
         self.deadline = deadline or Deadline(np.inf)
         self.found: dict[bytes, Candidate] = {}
         self.equations = Equations(data, estimate, operators)
+        self.better: Callable[[Fit], None] = lambda fit: None  # told of every fit that is the best so far
 
     # ------------------------------------------------------------ results
 
@@ -421,7 +422,10 @@ class Search:
                 return
             origin = source if known is None else known.source
             starts = log_starts(fit, self.data, self.estimate)
-            self.found[key] = Candidate(fit, origin, criterion(fit, self.data, starts), starts)
+            best, found = self._best_criterion(), criterion(fit, self.data, starts)
+            self.found[key] = Candidate(fit, origin, found, starts)
+            if found < best:
+                self.better(fit)
 
     def _best_criterion(self) -> float:
         return min((found.criterion for found in self.found.values()), default=np.inf)

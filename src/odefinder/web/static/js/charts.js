@@ -26,7 +26,7 @@ export class SeriesChart {
     });
     this.plot = new uPlot(
       {
-        title, width: Math.max(place.clientWidth, 280), height, series, bands,
+        title, width: Math.max(place.clientWidth, 280), height, series, bands, pxAlign: 0,
         scales: { x: { time: false } },
         axes: [axis(40), { ...axis(20), size: 56 }],
         cursor: { sync: { key: sync().key }, drag: { x: true, y: false } },

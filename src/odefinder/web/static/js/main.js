@@ -2,11 +2,13 @@
 
 import * as api from "./api.js";
 import { byId, el, showError } from "./dom.js";
+import { Live } from "./live.js";
 import { options, showOptions } from "./options.js";
 import { foldPreview, showPreview } from "./preview.js";
 import { showResult } from "./result.js";
 
 const SAMPLE_WORDS = { hare_lynx: "Sample: hare and lynx", pendulum: "Sample: pendulum" };
+const USUAL_BUDGET = 10; // seconds
 let server = null;
 let table = null;
 let fit = null; // the id of the one that runs
@@ -88,13 +90,18 @@ async function run() {
   showError("fit-error", null);
   byId("start").disabled = true;
   byId("stop").hidden = byId("bar").hidden = false;
+  const live = new Live(table.data);
+  foldPreview();
   try {
     const wish = options();
     const job = await api.startFit(table.id, table.chosen ? table.roles : null, wish);
     fit = job.id;
-    const last = await api.follow(fit, (status) => progress(status, wish.time_budget));
+    const last = await api.follow(fit, (status) => {
+      progress(status, wish.time_budget);
+      if (status.best) live.draw(status.best);
+    });
+    live.close();
     if (last.state === "done") {
-      foldPreview();
       await showResult(fit, server.exports);
     } else {
       showError("fit-error", last.message);
@@ -102,6 +109,7 @@ async function run() {
   } catch (error) {
     showError("fit-error", error.message);
   }
+  live.close();
   fit = null;
   byId("start").disabled = false;
   byId("stop").hidden = byId("bar").hidden = true;
@@ -114,7 +122,7 @@ function progress(status, budget) {
     done: `done in ${status.seconds.toFixed(1)} s`,
   };
   byId("progress").textContent = words[status.state] ?? "";
-  byId("bar").value = budget ? Math.min(1, status.seconds / budget) : 0;
+  byId("bar").value = Math.min(1, status.seconds / (budget ?? USUAL_BUDGET));
 }
 
 start().catch((error) => showError("data-error", error.message));
