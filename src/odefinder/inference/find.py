@@ -62,6 +62,7 @@ from odefinder.network.loading import Kind, load_runtime
 from odefinder.network.runtime import Runtime
 from odefinder.numerics.integrate import integrate
 from odefinder.numerics.r2 import variance_weighted_r2
+from odefinder.system import ODESystem
 
 BUDGET, MOST_BUDGET = 10.0, 60.0  # seconds: up to three variables, and at most
 DECODING_SHARE = 0.5  # of the time budget that decoding may take: systems must be fitted, too
