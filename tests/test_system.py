@@ -385,3 +385,13 @@ def test_inputs_are_saved() -> None:
 def test_wrong_names_of_inputs(equations: str, inputs: Any, message: str) -> None:
     with pytest.raises(ExpressionError, match=message):
         ODESystem.from_text(equations, inputs=inputs)
+
+
+def test_systems_are_equal_whatever_the_order_of_their_terms() -> None:
+    one = ODESystem.from_text("x' = 2*x*y - x; y' = y - x")
+    other = ODESystem.from_text("x' = -x + y*x*2; y' = -x + y")
+    assert one == other
+    assert hash(one) == hash(other)
+    assert one != ODESystem.from_text("x' = 2*x*y - x; y' = y + x")
+    assert one != ODESystem.from_text("x' = 2*x*z - x; z' = z - x")
+    assert ODESystem.from_text("x' = 1/0") == ODESystem.from_text("x' = 1/0")

@@ -10,7 +10,7 @@ from dataclasses import replace
 from functools import cached_property
 from numbers import Integral
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -302,8 +302,8 @@ class ODEFormer(Trust, Parameters):
         predicted = [self.system_.simulate(start, times, signals) for start, times, signals in driven]
         return variance_weighted_r2(np.concatenate(dataset.states), np.concatenate(predicted))
 
-    def latex(self, digits: int | None = 4) -> str:
-        """The chosen system as an `aligned` block for mathematics mode."""
+    def latex(self, digits: int | Literal["enough"] | None = "enough") -> str:
+        """The chosen system as an `aligned` block for mathematics mode; by default as `print` shows it."""
         self._fitted()
         return self.system_.latex(digits)
 

@@ -6,9 +6,10 @@ import json
 import keyword
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -19,11 +20,14 @@ from odefinder.edge.parameters import checked
 from odefinder.edge.reading import read_bytes
 from odefinder.edge.writing import write_text
 from odefinder.errors import DataError, ExpressionError, SettingsError
+from odefinder.expressions.canonical import canonical
+from odefinder.expressions.digits import Digits
 from odefinder.expressions.lines import listed, read_equations, sorted_equations
 from odefinder.expressions.parse import check_names, parse
 from odefinder.expressions.printing import latex_name, to_latex, to_python, to_text
 from odefinder.expressions.program import VAR, Program, check_system, concatenate
 from odefinder.expressions.saved import SavedSystem, as_dict, read_dict
+from odefinder.simulation.given import increasing_times, numbers
 
 if TYPE_CHECKING:
     from odefinder.numerics.signals import Signals
@@ -37,11 +41,13 @@ class StiffnessWarning(UserWarning):
     """A simulation that needed the slower method for stiff systems."""
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, eq=False)
 class ODESystem:
     """dx/dt = f(x, u): a program with one expression per variable, and the names of variables and inputs.
 
-    Inputs are known signals without equations; one that is called t is the time itself.
+    Inputs are known signals without equations; one that is called t is the time itself.  `digits` says how
+    many digits of a constant are printed, by its absolute value, where four do not reproduce the trajectory.
+    Systems are equal if they have the same names and terms, in any order.
 
     >>> system = ODESystem.from_text("x' = a*x - x*y; y' = x*y - y", constants={"a": 0.5})
     >>> print(system)
@@ -52,6 +58,7 @@ class ODESystem:
     program: Program
     variables: tuple[str, ...]
     inputs: tuple[str, ...] = ()
+    digits: Mapping[float, int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "variables", check_names(self.variables))
@@ -60,6 +67,20 @@ class ODESystem:
             raise ExpressionError("a system needs at least one variable")
         check_inputs(self.inputs, self.variables)
         check_system(self.program, len(self.variables), len(self.names))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, ODESystem) and self._identity == other._identity
+
+    def __hash__(self) -> int:
+        return hash(self._identity)
+
+    @cached_property
+    def _identity(self) -> tuple[Program, tuple[str, ...], tuple[str, ...]]:
+        """The same for systems whose terms and factors differ only in their order."""
+        try:
+            return canonical(self.program), self.variables, self.inputs
+        except ExpressionError:  # such as 1/0
+            return self.program, self.variables, self.inputs
 
     # ------------------------------------------------------------------------------------ constructors
 
@@ -143,7 +164,7 @@ class ODESystem:
         program = concatenate([equations[self.variables.index(name)] for name in names])
         index = np.where(program.ops == VAR, program.values, 0.0).astype(np.int64)
         values = np.where(program.ops == VAR, place[index], program.values)
-        return ODESystem(Program(program.ops, values), tuple(names), self.inputs)
+        return replace(self, program=Program(program.ops, values), variables=tuple(names))
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -173,7 +194,7 @@ class ODESystem:
         from odefinder.numerics.evaluate import evaluate
         from odefinder.simulation.driving import input_values
 
-        points = _numbers(x, "x")
+        points = numbers(x, "x")
         if points.ndim not in (1, 2) or points.shape[-1] != self.dimension:
             raise DataError(
                 f"x has shape {points.shape}; give one point as ({self.dimension},) or several as "
@@ -209,7 +230,7 @@ class ODESystem:
         from odefinder.numerics.integrate import Status
         from odefinder.simulation.trajectory import Task, rows_reached, trajectory
 
-        start, times = self._initial_values(x0, "x0"), _increasing_times(t)
+        start, times = self._initial_values(x0, "x0"), increasing_times(t)
         rtol, atol = checked("rtol", rtol), checked("atol", atol)
         max_steps = checked("max_steps", max_steps)
         signals = self._driving(times, inputs, conditions, doses)
@@ -244,7 +265,7 @@ class ODESystem:
                 given = ", ".join(map(str, x0)) or "nothing"
                 raise DataError(f"{what} names {given}; give each of {', '.join(self.variables)}")
             x0 = [x0[name] for name in self.variables]
-        start = np.atleast_1d(_numbers(x0, what))
+        start = np.atleast_1d(numbers(x0, what))
         if start.shape != (self.dimension,):
             raise DataError(
                 f"{what} has shape {start.shape}; give one initial value for each of "
@@ -258,25 +279,27 @@ class ODESystem:
     # ------------------------------------------------------------------------------------ exports
 
     def __str__(self) -> str:
-        return self.to_text(digits=4)
+        return self._text(self.digits)
 
     def __repr__(self) -> str:
         return f'ODESystem("{"; ".join(str(self).splitlines())}")'
 
     def to_text(self, digits: int | None = None) -> str:
         """One line per equation, `x' = ...`; without `digits`, the numbers are exact."""
-        digits = checked("digits", digits)
+        return self._text(checked("digits", digits))
+
+    def _text(self, digits: Digits) -> str:
         width = max(map(len, self.variables)) + 1
         return "\n".join(
             f"{name + chr(39):<{width}} = {to_text(component, self.names, digits)}"
             for name, component in zip(self.variables, self.program.components(), strict=True)
         )
 
-    def latex(self, digits: int | None = 4) -> str:
-        """An `aligned` block for mathematics mode."""
-        digits = checked("digits", digits)
+    def latex(self, digits: int | Literal["enough"] | None = "enough") -> str:
+        """An `aligned` block for mathematics mode; by default with as many digits as `print` shows."""
+        shown: Digits = self.digits if digits == "enough" else checked("digits", digits)
         lines = (
-            rf"\dot{{{latex_name(name)}}} &= {to_latex(component, self.names, digits)}"
+            rf"\dot{{{latex_name(name)}}} &= {to_latex(component, self.names, shown)}"
             for name, component in zip(self.variables, self.program.components(), strict=True)
         )
         return "\\begin{aligned}\n" + " \\\\\n".join(lines) + "\n\\end{aligned}"
@@ -335,15 +358,15 @@ class ODESystem:
             given["inputs"], inputs = None, constant(np.ones(len(self.inputs)))
         assumed = [what for what, value in given.items() if value is None]
         values = self._initial_values(np.ones(self.dimension) if start is None else start, "start")
-        points = _increasing_times([0.0, 10.0] if times is None else times)
+        points = increasing_times([0.0, 10.0] if times is None else times)
         signals = self._driving(points, inputs, conditions, doses)
         span = (points[0], points[-1])
         what = problem(self.program, self.variables, self.inputs, values, span, signals, assumed)
-        return export(what, target)
+        return export(replace(what, digits=self.digits), target)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data: the prefix program with `$0` for the first variable; `equations` is for the reader."""
-        saved = SavedSystem(self.program, self.variables, self.inputs)
+        saved = SavedSystem(self.program, self.variables, self.inputs, self.digits)
         return as_dict(saved, self.to_text().splitlines())
 
     def to_json(self) -> str:
@@ -366,35 +389,3 @@ def check_inputs(inputs: tuple[str, ...], variables: Sequence[str]) -> tuple[str
                 f"{name!r} is an input and has an equation, too; an input is known: leave out one of them"
             )
     return inputs
-
-
-def _numbers(values: ArrayLike, what: str) -> NDArray[np.float64]:
-    try:
-        array = np.asarray(values)
-        if np.iscomplexobj(array):
-            raise TypeError
-        return array.astype(np.float64)
-    except Exception:  # an object that poses as an array or a number may raise anything
-        raise DataError(f"{what} must be an array of real numbers, with rows of equal length") from None
-
-
-def _increasing_times(t: ArrayLike) -> NDArray[np.float64]:
-    times = _numbers(t, "t")
-    if times.ndim != 1 or len(times) == 0:
-        raise DataError(
-            f"t has shape {times.shape}; give a list of at least one time, starting with that of x0"
-        )
-    if not np.isfinite(times).all():
-        raise DataError("a time is NaN or infinite; remove it")
-    steps = np.diff(times)
-    if (steps < 0).any():
-        raise DataError(
-            f"the times go back after t = {times[np.argmax(steps < 0)]:g}; sort them (numpy.sort)"
-        )
-    if (steps == 0).any():
-        raise DataError(
-            f"the time {times[np.argmax(steps == 0)]:g} occurs twice; keep one of each (numpy.unique)"
-        )
-    if not (np.diff(times - times[0]) > 0).all():
-        raise DataError("some times are too close to be told apart; take times nearer to the first")
-    return times

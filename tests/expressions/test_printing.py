@@ -8,8 +8,9 @@ from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 from odefinder.errors import ExpressionError, SettingsError
+from odefinder.expressions.digits import short_number
 from odefinder.expressions.parse import parse
-from odefinder.expressions.printing import latex_name, short_number, to_latex, to_python, to_text
+from odefinder.expressions.printing import latex_name, to_latex, to_python, to_text
 from odefinder.expressions.program import (
     ABS,
     ADD,

@@ -69,7 +69,7 @@ def as_json(model: ODEFormer) -> str:
     chosen = content["systems"][model.chosen_]
     result = {
         "variables": list(model.dataset_.variables),
-        "equations": equations_text(model.system_, model.dataset_, None).splitlines(),
+        "equations": equations_text(model.system_, model.dataset_, exact=True).splitlines(),
         "latex": model.latex(),
         **{name: chosen[name] for name in ("complexity", "r2", "weight", "starts")},
         **{name: content[name] for name in ("noise", "notes", "chosen", "systems")},

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from odefinder.errors import ExpressionError, SettingsError
+from odefinder.expressions.digits import Digits, constant_text
 from odefinder.expressions.drafts import operator_value
 from odefinder.expressions.program import (
     ADD,
@@ -67,8 +68,8 @@ class Text:
     power = "{0}^{1}"
     folds = False  # whether a part without variables is written as its value
 
-    def __init__(self, digits: int | None):
-        if digits is not None and not 1 <= digits <= 17:
+    def __init__(self, digits: Digits):
+        if isinstance(digits, int) and not 1 <= digits <= 17:
             raise SettingsError(f"digits must be between 1 and 17 (or None for all), not {digits}")
         self.digits = digits
 
@@ -81,11 +82,8 @@ class Text:
         return Factor(text, text, number=True)
 
     def shortened(self, value: float) -> str:
-        """The number with the wanted digits; two more if it would look like 1 and vanish from a product."""
-        text = short_number(value, self.digits)
-        if text == _ONE and self.digits is not None:
-            text = short_number(value, min(17, self.digits + 2))
-        return text
+        """The number with the wanted digits."""
+        return constant_text(value, self.digits)
 
     def group(self, text: str) -> str:
         return f"({text})"
@@ -185,7 +183,7 @@ class _Latex(Text):
 def to_text(
     component: Program,
     variables: Sequence[str],
-    digits: int | None = None,
+    digits: Digits = None,
     labels: Sequence[str | None] | None = None,
 ) -> str:
     """Readable text that `parse` reads back; without `digits`, the numbers are exact.
@@ -198,7 +196,7 @@ def to_text(
 def to_latex(
     component: Program,
     variables: Sequence[str],
-    digits: int | None = None,
+    digits: Digits = None,
     labels: Sequence[str | None] | None = None,
 ) -> str:
     """LaTeX for mathematics mode; labels: see `write`."""
@@ -312,13 +310,6 @@ def _inverse(terms: _Sum, style: Text) -> _Term:
     if term.below:  # 1/(x/y) stays as it is: where y is 0, y/x has another value
         return _Term((), (_as_factor(terms, style),))
     return _Term((), term.above, term.negative)
-
-
-def short_number(value: float, digits: int | None) -> str:
-    """0.5, 12, 1.5e-7: with all digits that matter, or rounded to this many."""
-    text = repr(float(value)) if digits is None else f"{value:.{digits}g}"
-    mantissa, _, exponent = text.partition("e")
-    return mantissa.removesuffix(".0") + (f"e{int(exponent)}" if exponent else "")
 
 
 _GREEK = re.compile(

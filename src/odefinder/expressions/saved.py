@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from odefinder.edge.rules import shown
 from odefinder.errors import DataError
+from odefinder.expressions.digits import MOST
 from odefinder.expressions.program import (
     CONST,
     MAX_NODES,
@@ -28,6 +29,7 @@ class SavedSystem(NamedTuple):
     program: Program
     variables: tuple[str, ...]
     inputs: tuple[str, ...]
+    digits: Mapping[float, int]  # of constants in text, by their absolute values
 
 
 def as_dict(system: SavedSystem, equations: Sequence[str]) -> dict[str, Any]:
@@ -43,6 +45,7 @@ def as_dict(system: SavedSystem, equations: Sequence[str]) -> dict[str, Any]:
             value if op == CONST else f"${value:.0f}" if op == VAR else operator(op).name
             for op, value in nodes
         ],
+        **({"digits": [[value, number] for value, number in system.digits.items()]} if system.digits else {}),
     }
 
 
@@ -65,7 +68,18 @@ def read_dict(data: Any) -> SavedSystem:
         raise DataError(f"the saved system has {len(data['program'])} nodes; the limit is {MAX_NODES}")
     ops, values = zip(*map(_read_node, data["program"]), strict=True) if data["program"] else ((), ())
     inputs = tuple(data["inputs"]) if version == 2 else ()
-    return SavedSystem(make_program(ops, values), tuple(data["variables"]), inputs)
+    return SavedSystem(make_program(ops, values), tuple(data["variables"]), inputs, _read_digits(data))
+
+
+def _read_digits(data: Mapping[str, Any]) -> dict[float, int]:
+    """How many digits constants are printed with; files from before have none."""
+    try:
+        digits = {float(value): int(number) for value, number in data.get("digits", ())}
+    except (TypeError, ValueError, OverflowError):
+        digits = {0.0: 0}
+    if not all(1 <= number <= MOST for number in digits.values()):
+        raise DataError(f"the saved system is damaged: its digits are {shown(data['digits'])}")
+    return digits
 
 
 def _read_node(node: Any) -> tuple[int, float]:

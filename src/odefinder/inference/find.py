@@ -24,6 +24,7 @@ from odefinder.expressions.canonical import canonical, structure
 from odefinder.expressions.form import Form
 from odefinder.expressions.program import Program
 from odefinder.inference.choose.search import Candidate, Search, SearchSettings
+from odefinder.inference.fit.digits import with_digits
 from odefinder.inference.fit.knowledge import Knowledge
 from odefinder.inference.fit.refine import Fit
 from odefinder.inference.fit.rounding import round_constants
@@ -67,6 +68,7 @@ from odefinder.system import ODESystem
 BUDGET, MOST_BUDGET = 10.0, 60.0  # seconds: up to three variables, and at most
 DECODING_SHARE = 0.5  # of the time budget that decoding may take: systems must be fitted, too
 ROUNDED = 5  # systems of a result whose constants are rounded
+PRINTED = 6  # systems whose digits are counted however late it is
 PREPARING = "preparing"
 DECODING, SEARCHING = "the network proposes systems", "searching"
 Better = Callable[[ODESystem, Floats], None]
@@ -268,9 +270,13 @@ def _explanations(
         key = structure(canonical(named.system.program, explicit=True))
         if key not in known:  # rounded constants may make it one of the others: x^2.02 becomes x^2
             known.add(key)
+            system = named.system
+            if place < PRINTED or not search.deadline.over:
+                driven = with_varied(original, named.constants, system.inputs)
+                system = with_digits(system, starts, driven, centre=named.given is None)
             result.append(
                 Explanation(
-                    named.system, starts, r2, found.criterion, float(weight), found.source, named.constants
+                    system, starts, r2, found.criterion, float(weight), found.source, named.constants
                 )
             )
     return result

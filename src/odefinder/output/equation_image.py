@@ -80,7 +80,7 @@ def _formula(system: ODESystem, index: int) -> tuple[str, str]:
     dotted = rf"\dot{{{base}}}" if "mathrm" not in base else base
     prime = "" if "mathrm" not in base else "'"
     left = dotted + (f"_{{{subscript}" if subscript else "") + prime
-    right = to_latex(system.program.components()[index], system.names, DIGITS)
+    right = to_latex(system.program.components()[index], system.names, system.digits or DIGITS)
     # Brackets grow only around fractions; functions stand apart from the factor before them.
     flat = re.compile(r"\\left([(|])((?:(?!\\left|\\right|\\frac).)*)\\right([)|])")
     while flat.search(right):
@@ -117,6 +117,6 @@ def _extent_of_one(text: str) -> tuple[float, float, float]:
 
 def _cut(system: ODESystem, index: int, size: float, room: float) -> str:
     """Plain text that ends where the figure does."""
-    text = "  = " + to_text(system.program.components()[index], system.names, DIGITS)
+    text = "  = " + to_text(system.program.components()[index], system.names, system.digits or DIGITS)
     length = max(8, int(room / (0.6 * size))) if np.isfinite(room) else 8
     return text if len(text) <= length else text[: length - 4] + " ..."

@@ -22,13 +22,14 @@ def state_names(system: ODESystem, dataset: Dataset) -> list[str]:
 def equations_text(
     system: ODESystem,
     dataset: Dataset,
-    digits: int | None = 4,
+    exact: bool = False,
     labels: Sequence[str | None] | None = None,
 ) -> str:
     """One line per equation; velocities that nobody measured are written as derivatives.
 
-    labels: what stands in place of each constant, in program order; None: its number.
+    exact: with all digits, not only those that reproduce the trajectory.  labels: what stands in place of each constant, in program order; None: its number.
     """
+    digits = None if exact else system.digits
     names, followed = state_names(system, dataset), set(dataset.unseen_derivatives())
     lines, first = [], 0
     for number, equation in enumerate(system.program.components()):

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from odefinder.data.doses import Dose
 from odefinder.data.roles import TIME_NAME
 from odefinder.errors import SettingsError
+from odefinder.expressions.digits import FEWEST, Digits
 from odefinder.expressions.program import Program
 from odefinder.numerics.knots import without_idle_knots
 from odefinder.numerics.signals import Signals
@@ -82,6 +83,7 @@ class Problem:
     signals: tuple[Signal | None, ...]  # of each input; None for the time
     doses: tuple[Dose, ...] = ()  # sorted by time, each with the name of its variable
     assumed: tuple[str, ...] = ()  # what nobody gave, such as "start values"
+    digits: Digits = FEWEST  # of constants, in formulas to read
 
     @property
     def names(self) -> tuple[str, ...]:

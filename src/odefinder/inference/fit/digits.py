@@ -1,0 +1,92 @@
+"""The digits that a system must be printed with: as many as reproduce its trajectory.
+
+A curve that stays far from zero, or lasts for many periods, tells more digits of its constants than four.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+
+from odefinder.data.observations import Floats, Observations
+from odefinder.expressions.digits import FEWEST, MOST, as_printed, centred
+from odefinder.expressions.program import Program
+from odefinder.limits.deadline import Deadline
+from odefinder.numerics.signals import NO_SIGNALS
+from odefinder.simulation.trajectory import Task, trajectory
+from odefinder.system import ODESystem
+
+CLOSE = 0.003  # of the standard deviation of a variable: R2 is 0.99999
+RTOL, MAX_STEPS = 1e-8, 20_000  # a coarser one does not do for chaos
+SECONDS = 0.5  # for one system; most need a hundredth of that
+
+
+def with_digits(system: ODESystem, starts: Floats, data: Observations) -> ODESystem:
+    """The system with the digits that it needs, in the centred form where its text is shorter.
+
+    starts (trajectories, D) and data are in the units of the system.  Out of time, all digits are shown.
+    """
+    rtol = _tolerance(starts, data)
+    curve = _curve(system.program, starts, data, rtol)
+    if not np.isfinite(curve).all(axis=1).any():
+        return system
+    size = _spread(curve)
+
+    def reproduces(program: Program) -> bool:
+        with np.errstate(all="ignore"):
+            away = (_curve(program, starts, data, rtol) - curve)[np.isfinite(curve).all(axis=1)]
+            return bool((np.sqrt(np.mean(away**2, axis=0)) <= CLOSE * size).all())
+
+    if reproduces(as_printed(system.program, FEWEST)):
+        return system
+    found = []
+    offsets = np.abs(np.nanmean(curve, axis=0)) / size
+    other = centred(system.program, offsets)
+    for program in (system.program,) if other == system.program else (system.program, other):
+        digits = _enough(program, reproduces, Deadline(SECONDS / 2))
+        found.append(replace(system, program=program, digits=digits))
+    return min(found, key=lambda one: len(str(one)))
+
+
+def _enough(program: Program, reproduces: Callable[[Program], bool], deadline: Deadline) -> dict[float, int]:
+    """The digits of each constant by its absolute value; those with the fewest are left out."""
+    values = sorted({abs(float(one)) for one in program.constants}, reverse=True)
+    for most in range(FEWEST, MOST):
+        if not deadline.over and reproduces(as_printed(program, most)):
+            break
+    else:
+        most = MOST
+    digits = dict.fromkeys(values, most)
+    for value in values:
+        for fewer in range(FEWEST, most):
+            if deadline.over:
+                break
+            if reproduces(as_printed(program, {**digits, value: fewer})):
+                digits[value] = fewer
+                break
+    return {value: number for value, number in digits.items() if number > FEWEST}
+
+
+def _curve(program: Program, starts: Floats, data: Observations, rtol: float) -> Floats:
+    """The trajectories (N, D) at the observed times; NaN where they do not exist."""
+    curve = np.full((len(data.times), starts.shape[1]), np.nan)
+    for k, (first, last) in enumerate(zip(data.bounds[:-1], data.bounds[1:], strict=True)):
+        signals = data.signals_of(k) or NO_SIGNALS
+        task = Task(program, starts[k], data.times[first:last], signals, rtol, MAX_STEPS)
+        curve[first:last] = trajectory(task, None).states
+    return curve
+
+
+def _tolerance(starts: Floats, data: Observations) -> float:
+    """Of a step, relative to the values: where they stay far from 0, it must be finer than their changes."""
+    away = np.abs(starts).max(axis=0) / data.scale
+    return float(np.clip(RTOL / max(1.0, float(away.max())), 1e-10, RTOL))
+
+
+def _spread(curve: Floats) -> Floats:
+    """How much each variable changes (D,); where it never does, how large it is."""
+    seen = curve[np.isfinite(curve).all(axis=1)]
+    spread, size = seen.std(axis=0), np.abs(seen).max(axis=0)
+    return np.where(spread > 1e-12 * size, spread, np.where(size > 0.0, size, 1.0))
