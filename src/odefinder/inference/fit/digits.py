@@ -19,7 +19,7 @@ from odefinder.simulation.trajectory import Task, trajectory
 from odefinder.system import ODESystem
 
 CLOSE = 0.003  # of the standard deviation of a variable: R2 is 0.99999
-RTOL, MAX_STEPS = 1e-8, 20_000  # a coarser one does not do for chaos
+RTOL, MAX_STEPS = 1e-8, 20_000  # as a user's simulation has it
 SECONDS = 0.5  # for one system; most need a hundredth of that
 
 
@@ -28,15 +28,14 @@ def with_digits(system: ODESystem, starts: Floats, data: Observations) -> ODESys
 
     starts (trajectories, D) and data are in the units of the system.  Out of time, all digits are shown.
     """
-    rtol = _tolerance(starts, data)
-    curve = _curve(system.program, starts, data, rtol)
+    curve = _curve(system.program, starts, data)
     if not np.isfinite(curve).all(axis=1).any():
         return system
     size = _spread(curve)
 
     def reproduces(program: Program) -> bool:
         with np.errstate(all="ignore"):
-            away = (_curve(program, starts, data, rtol) - curve)[np.isfinite(curve).all(axis=1)]
+            away = (_curve(program, starts, data) - curve)[np.isfinite(curve).all(axis=1)]
             return bool((np.sqrt(np.mean(away**2, axis=0)) <= CLOSE * size).all())
 
     if reproduces(as_printed(system.program, FEWEST)):
@@ -69,20 +68,14 @@ def _enough(program: Program, reproduces: Callable[[Program], bool], deadline: D
     return {value: number for value, number in digits.items() if number > FEWEST}
 
 
-def _curve(program: Program, starts: Floats, data: Observations, rtol: float) -> Floats:
+def _curve(program: Program, starts: Floats, data: Observations) -> Floats:
     """The trajectories (N, D) at the observed times; NaN where they do not exist."""
     curve = np.full((len(data.times), starts.shape[1]), np.nan)
     for k, (first, last) in enumerate(zip(data.bounds[:-1], data.bounds[1:], strict=True)):
         signals = data.signals_of(k) or NO_SIGNALS
-        task = Task(program, starts[k], data.times[first:last], signals, rtol, MAX_STEPS)
+        task = Task(program, starts[k], data.times[first:last], signals, RTOL, MAX_STEPS)
         curve[first:last] = trajectory(task, None).states
     return curve
-
-
-def _tolerance(starts: Floats, data: Observations) -> float:
-    """Of a step, relative to the values: where they stay far from 0, it must be finer than their changes."""
-    away = np.abs(starts).max(axis=0) / data.scale
-    return float(np.clip(RTOL / max(1.0, float(away.max())), 1e-10, RTOL))
 
 
 def _spread(curve: Floats) -> Floats:
