@@ -29,7 +29,7 @@ class SavedSystem(NamedTuple):
     program: Program
     variables: tuple[str, ...]
     inputs: tuple[str, ...]
-    digits: Mapping[float, int]  # of constants in text, by their absolute values
+    digits: Mapping[float, int] = {}  # of constants in text, by their absolute values
 
 
 def as_dict(system: SavedSystem, equations: Sequence[str]) -> dict[str, Any]:
