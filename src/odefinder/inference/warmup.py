@@ -52,6 +52,7 @@ def trajectories() -> None:
     """Call what smooths data, solves equations and fits constants to trajectories."""
     states, _ = integrate.integrate(SYSTEM, [1.0, 0.5], TIMES)
     evaluate.evaluate(SYSTEM, states)
+    evaluate.evaluate_gradients(SYSTEM, states)
     data = Observations.joined([TIMES], [states])
     refine.fit_constants(SYSTEM, data, iterations=1)
     unknown = np.where(np.arange(2) == 1, np.nan, states)  # so that states are carried along, too
@@ -85,6 +86,7 @@ GROUPS = (
             integrate._integrate,
             integrate._is_fine,
             evaluate._evaluate,
+            evaluate.eval_gradients,
             smoothing.likeliest_levels,
             smoothing.smoothed,
         ),
