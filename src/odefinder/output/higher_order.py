@@ -27,7 +27,8 @@ def equations_text(
 ) -> str:
     """One line per equation; velocities that nobody measured are written as derivatives.
 
-    exact: with all digits, not only those that reproduce the trajectory.  labels: what stands in place of each constant, in program order; None: its number.
+    exact: with all digits, not only those that reproduce the trajectory.  labels: what stands in place of
+    each constant, in program order; None: its number.
     """
     digits = None if exact else system.digits
     names, followed = state_names(system, dataset), set(dataset.unseen_derivatives())

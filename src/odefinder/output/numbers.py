@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from odefinder.expressions.printing import short_number
+from odefinder.expressions.digits import short_number
 
 SMALL, LARGE = -4, 6  # exponents outside of which a power of ten is split off
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from odefinder.data.dataset import Dataset, Floats
-from odefinder.expressions.printing import short_number
+from odefinder.expressions.digits import short_number
 from odefinder.inference.certainty import Constant
 from odefinder.output.higher_order import equations_text, state_names
 from odefinder.system import ODESystem
@@ -53,7 +53,7 @@ def as_text(summary: Summary) -> str:
     """The whole table."""
     dataset = summary.dataset
     labels = [one.name or None for one in summary.constants]
-    equations = equations_text(summary.explicit, dataset, DIGITS, labels).splitlines()
+    equations = equations_text(summary.explicit, dataset, labels=labels).splitlines()
     below, above = (f"{share:.4g}" for share in (0.5 - summary.level / 2, 0.5 + summary.level / 2))
     header = ["equation", "constant", "estimate", "std. error", f"[{below}", f"{above}]", ""]
     body = _grid([header, *_rows(summary)])
