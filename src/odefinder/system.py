@@ -20,7 +20,6 @@ from odefinder.edge.parameters import checked
 from odefinder.edge.reading import read_bytes
 from odefinder.edge.writing import write_text
 from odefinder.errors import DataError, ExpressionError, SettingsError
-from odefinder.expressions.canonical import canonical
 from odefinder.expressions.digits import Digits
 from odefinder.expressions.lines import listed, read_equations, sorted_equations
 from odefinder.expressions.parse import check_names, parse
@@ -77,6 +76,8 @@ class ODESystem:
     @cached_property
     def _identity(self) -> tuple[Program, tuple[str, ...], tuple[str, ...]]:
         """The same for systems whose terms and factors differ only in their order."""
+        from odefinder.expressions.canonical import canonical
+
         try:
             return canonical(self.program), self.variables, self.inputs
         except ExpressionError:  # such as 1/0
