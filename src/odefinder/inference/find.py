@@ -275,9 +275,7 @@ def _explanations(
                 driven = with_varied(original, named.constants, system.inputs)
                 system = with_digits(system, starts, driven, centre=named.given is None)
             result.append(
-                Explanation(
-                    system, starts, r2, found.criterion, float(weight), found.source, named.constants
-                )
+                Explanation(system, starts, r2, found.criterion, float(weight), found.source, named.constants)
             )
     return result
 

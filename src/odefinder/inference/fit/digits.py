@@ -23,10 +23,11 @@ RTOL, MAX_STEPS = 1e-8, 20_000  # as a user's simulation has it
 SECONDS = 0.5  # for one system; most need a hundredth of that
 
 
-def with_digits(system: ODESystem, starts: Floats, data: Observations) -> ODESystem:
+def with_digits(system: ODESystem, starts: Floats, data: Observations, centre: bool = True) -> ODESystem:
     """The system with the digits that it needs, in the centred form where its text is shorter.
 
-    starts (trajectories, D) and data are in the units of the system.  Out of time, all digits are shown.
+    starts (trajectories, D) and data are in the units of the system.  centre: whether its form may change at all.
+    Out of time, all digits are shown.
     """
     curve = _curve(system.program, starts, data)
     if not np.isfinite(curve).all(axis=1).any():
@@ -42,7 +43,7 @@ def with_digits(system: ODESystem, starts: Floats, data: Observations) -> ODESys
         return system
     found = []
     offsets = np.abs(np.nanmean(curve, axis=0)) / size
-    other = centred(system.program, offsets)
+    other = centred(system.program, offsets) if centre else system.program
     for program in (system.program,) if other == system.program else (system.program, other):
         digits = _enough(program, reproduces, Deadline(SECONDS / 2))
         found.append(replace(system, program=program, digits=digits))
