@@ -32,6 +32,7 @@ TITLES = {
     "lynx_and_hare": "Real measurements: hare and lynx",
     "noisy_csv": "A CSV file with noise and gaps",
     "several_trajectories": "Several trajectories",
+    "hidden_predator": "A variable nobody measured",
     "custom_operators": "Operators and guesses",
     "exports": "LaTeX, SymPy, SciPy and JSON",
     "own_system": "Would my system be found?",

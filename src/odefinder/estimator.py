@@ -59,6 +59,8 @@ class ODEFormer(Trust, Parameters):
     order : 2 where positions were measured and velocities were not (3 likewise): a number, or a mapping
         variable -> number.  The velocity of `theta` is called `theta_dot`; a column of that name is a
         measured velocity.
+    hidden : states that nobody measured and that the equations have all the same, such as the predator of an
+        observed prey: 1, or 2.  They are called h1, h2; their scale is free, and chosen to be simple.
     explicit_time : whether the equations may contain the time t itself.
     time_budget : seconds that a fit may take, compilation on the first run of a machine left out.  None: 10,
         and 10 more for each variable from the fourth on, up to 60.
@@ -117,8 +119,10 @@ class ODEFormer(Trust, Parameters):
         positive: Sequence[str] | bool | None = None,
         conserve: str | Sequence[str] | None = None,
         vary: Sequence[str] | None = None,
+        hidden: int = 0,
     ):
         self.order = order
+        self.hidden = hidden
         self.explicit_time = explicit_time
         self.known = known
         self.fixed = fixed
@@ -175,9 +179,9 @@ class ODEFormer(Trust, Parameters):
 
     def _cast(self, dataset: Dataset) -> Dataset:
         """The data with the states that nobody measured, and the time where equations may contain it."""
-        if self.order == 1 and not self.explicit_time:
+        if self.order == 1 and not self.hidden and not self.explicit_time:
             return dataset
-        return dataset.with_roles(order=self.order, explicit_time=bool(self.explicit_time))
+        return dataset.with_roles(self.order, self.hidden, bool(self.explicit_time))
 
     def fit_many(
         self, datasets: Iterable[Any], n_jobs: int | None = None, backend: str | None = None
@@ -298,7 +302,8 @@ class ODEFormer(Trust, Parameters):
                 f"the system reads {', '.join(self.system_.inputs) or 'no inputs'}, and the data have "
                 f"{', '.join(dataset.known) or 'none'}; give the same ones (inputs=, conditions=)"
             )
-        driven = zip(starts_of(self.system_, dataset), dataset.times, dataset.all_signals(), strict=True)
+        starts = starts_of(self.system_, dataset, self.starts_.mean(axis=0))
+        driven = zip(starts, dataset.times, dataset.all_signals(), strict=True)
         predicted = [self.system_.simulate(start, times, signals) for start, times, signals in driven]
         return variance_weighted_r2(np.concatenate(dataset.states), np.concatenate(predicted))
 

@@ -43,6 +43,9 @@ def fit(
     error: Annotated[
         list[str] | None, typer.Option(help="A column of standard errors, as in x=x_sd; repeatable.")
     ] = None,
+    hidden: Annotated[
+        int, typer.Option(help="States that nobody measured but that the equations have: 1, or 2.")
+    ] = 0,
     explicit_time: Annotated[
         bool, typer.Option("--explicit-time", help="The equations may contain the time t itself.")
     ] = False,
@@ -92,7 +95,7 @@ def fit(
         model = ODEFormer(
             time_budget=budget, random_state=seed, operators=operators, guess=guess,
             network=network, sparse=sparse, progress=sys.stderr.isatty(), order=orders,
-            explicit_time=explicit_time,
+            explicit_time=explicit_time, hidden=hidden,
         )  # fmt: skip
         model.fit(dataset)
         if save is not None:  # first: whatever becomes of the rest, the result is kept

@@ -23,10 +23,12 @@ from odefinder.errors import ExpressionError, NoSystemError
 from odefinder.expressions.canonical import canonical, structure
 from odefinder.expressions.form import Form
 from odefinder.expressions.program import Program
+from odefinder.inference.choose.hidden import HiddenSearch
 from odefinder.inference.choose.search import Candidate, Search, SearchSettings
 from odefinder.inference.fit.digits import with_digits
+from odefinder.inference.fit.gauge import readable
 from odefinder.inference.fit.knowledge import Knowledge
-from odefinder.inference.fit.refine import Fit
+from odefinder.inference.fit.refine import Fit, fit_constants
 from odefinder.inference.fit.rounding import round_constants
 from odefinder.inference.known_parts import (
     Named,
@@ -45,6 +47,7 @@ from odefinder.inference.propose.decode import (
     derivative_template,
     program_log_probabilities,
 )
+from odefinder.inference.propose.unseen import hidden_states
 from odefinder.inference.remarks import (
     CUT_SHORT,
     INTERRUPTED,
@@ -53,6 +56,7 @@ from odefinder.inference.remarks import (
     outliers_left_out,
     remarks,
 )
+from odefinder.inference.unmeasured import hidden_notes, turning_notes
 from odefinder.inference.warmup import compile_first, prepare
 from odefinder.language.grammar import Forced
 from odefinder.language.tokens import Vocabulary
@@ -149,7 +153,8 @@ def _found(
     if reading is not None:
         log_prior = partial(program_log_probabilities, reading, how=how.decoding, operators=how.operators)
     settings = SearchSettings(sparse=how.sparse)
-    search = Search(data, estimate, settings, deadline, log_prior, how.operators)
+    kind = HiddenSearch if hidden_states(data) and data.given is None else Search
+    search = kind(data, estimate, settings, deadline, log_prior, how.operators)
     if better is not None:
         search.better = partial(_tell, better, dataset, scaling)
     searched = _searched(search, guesses, proposals, how, last_chance=CUT_SHORT in decoded)
@@ -162,7 +167,11 @@ def _found(
     notes += [outliers_left_out(outliers)] * bool(outliers)
     noise = scaling.original_states(search.estimate.noise)
     original = with_varied(original, explanations[0].constants, explanations[0].system.inputs)
-    return Outcome(explanations, noise, notes + remarks(explanations, original, noise, early))
+    notes += remarks(explanations, original, noise, early) + turning_notes(dataset, noise)
+    if hidden_states(data):
+        best, free = explanations[0], search.estimate.smoothed
+        notes += hidden_notes(best, _error_of(best, original), original, free)
+    return Outcome(explanations, noise, notes)
 
 
 def _original(dataset: Dataset, data: Observations, scaling: Scaling) -> Observations:
@@ -247,21 +256,27 @@ def _explanations(
 
     original: data in these units.  early: something ended the search before its time.
     """
-    rows: list[tuple[Candidate, Named]] = []
+    hidden = hidden_states(search.data)
+    rows: list[tuple[Candidate, Named, Floats]] = []
     for found in search.rescored():
         try:
             named = named_system(found.fit.program, search.data, scaling, dataset, knowledge)
+            starts = scaling.original_states(found.fit.starts)
+            if hidden and named.given is None:
+                program, starts = readable(named.system.program, starts, hidden)
+                program = canonical(program, explicit=True)
+                named = replace(named.with_found(program), found=program)
         except ExpressionError:  # constants that no number can hold in the user's units
             continue
-        rows.append((found, named))
+        rows.append((found, named, starts))
     if not rows:
         return []
-    weights = search.weights([found for found, _ in rows], early)
+    weights = search.weights([found for found, _, _ in rows], early)
     free = search.estimate.smoothed
     result = []
     known = set[bytes]()
-    for place, ((found, named), weight) in enumerate(zip(rows, weights, strict=True)):
-        starts, r2 = scaling.original_states(found.fit.starts), _r2_of(found, scaling, search.data)
+    for place, ((found, named, starts), weight) in enumerate(zip(rows, weights, strict=True)):
+        r2 = _r2_of(found, scaling, search.data)
         if place < ROUNDED and not search.deadline.over:
             data = replace(original, given=named.given)
             fit = Fit(named.found, starts, found.fit.error)
@@ -278,6 +293,11 @@ def _explanations(
                 Explanation(system, starts, r2, found.criterion, float(weight), found.source, named.constants)
             )
     return result
+
+
+def _error_of(one: Explanation, data: Observations) -> float:
+    """The mean squared scaled residual of a result; data in the user's units."""
+    return fit_constants(one.system.program, data, starts=one.starts, iterations=0).error
 
 
 def _r2_of(found: Candidate, scaling: Scaling, data: Observations) -> float:

@@ -26,6 +26,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from odefinder.data.observations import Floats, Observations
+from odefinder.data.roles import Role
 from odefinder.expressions.program import INV, POW, SIN, Program
 from odefinder.inference.fit.refine import FLOOR, Fit, fit_constants, given_constants
 from odefinder.inference.fit.states import StateEstimate
@@ -114,21 +115,23 @@ def best_fit(fits: Sequence[Fit], data: Observations, estimate: StateEstimate | 
 def elsewhere(program: Program, starts: Floats, data: Observations) -> Floats:
     """Trajectories from half and twice the initial values (trajectories, D), within the time of the data.
 
-    (2 trajectories, points, D); NaN where the system runs away.
+    (2 trajectories, points, states that are not hidden); NaN where the system runs away.
     """
     size = float(np.nanmax(np.abs(data.states), initial=0.0)) or 1.0
+    roles = data.roles[: data.dimension] or (Role.OBSERVED,) * data.dimension
+    hidden = np.array([role == Role.HIDDEN for role in roles])  # twice an unknown value means nothing
     paths = np.full((len(NEARBY) * len(starts), LOOKS, data.dimension), np.nan)
     systems = data.whole_systems(program)
     for k, ((times, _), start) in enumerate(zip(data.trajectories(), starts, strict=True)):
         looks = np.linspace(times[0], times[-1], LOOKS)
         for j, factor in enumerate(NEARBY):
             path, status = integrate(
-                systems[k], factor * start, looks, signals=data.signals_of(k), rtol=1e-4, atol=1e-6 * size,
-                max_steps=2000, bound=FAR * size,
+                systems[k], np.where(hidden, 1.0, factor) * start, looks, signals=data.signals_of(k),
+                rtol=1e-4, atol=1e-6 * size, max_steps=2000, bound=FAR * size,
             )  # fmt: skip
             if status == Status.OK:
                 paths[len(NEARBY) * k + j] = path
-    return paths
+    return paths[:, :, ~hidden]
 
 
 def runs_away(program: Program, starts: Floats, data: Observations) -> bool:

@@ -119,8 +119,12 @@ class Search:
         self._simplify(tolerance)
         best = [self._tried_elsewhere(found) for found in self._with_prior(self.ranked()[:RESCORED])]
         best.sort(key=lambda found: (found.criterion, found.fit.error))
-        groups = distinct([found.fit.program for found in best], self.estimate.variables, tolerance)
+        groups = self._groups(best, tolerance)
         return [replace(best[simplest], criterion=best[first].criterion) for first, simplest in groups]
+
+    def _groups(self, best: Sequence[Candidate], tolerance: float) -> list[tuple[int, int]]:
+        """Systems that are the same function on the data, by the first and the simplest of each group."""
+        return distinct([found.fit.program for found in best], self.estimate.variables, tolerance)
 
     def _simplify(self, tolerance: float) -> None:
         """Add the best systems without what does nothing on the data."""
@@ -398,7 +402,7 @@ class Search:
 
     def _fit(self, form: Form, source: str, hard: bool = False) -> None:
         """Fit a system on the trajectories and keep it if it is the best of its structure."""
-        program, key = form.program, form.key
+        program = form.program
         if self.equations.operators is not None and not program.operators() <= self.equations.operators:
             return
         estimate, free = self.equations.estimate, self.estimate.smoothed
@@ -409,6 +413,11 @@ class Search:
                 fit = min(fit, again, key=lambda one: one.error)
         else:
             fit = fit_constants(program, self.data, starts=estimate.starts, fit_starts=free)
+        self.add(form, fit, source)
+
+    def add(self, form: Form, fit: Fit, source: str) -> None:
+        """Keep a fitted system if it is the best of its structure, that of the form."""
+        key, free = form.key, self.estimate.smoothed
         if not free and fit.error < NEAR:  # what is left may be errors of the integration
             bends = fit.error < NEAR**2
             fit = fit_constants(
@@ -418,7 +427,7 @@ class Search:
         if self.data.given is not None and not self.equations.allowed(fit.program):
             return  # a sign has changed
         if known is None or fit.error < known.fit.error:
-            if too_fast(fit.program, self.estimate.variables, self.data.bounds):
+            if too_fast(fit.program, self._along(fit), self.data.bounds):
                 return
             origin = source if known is None else known.source
             starts = log_starts(fit, self.data, self.estimate)
@@ -426,6 +435,10 @@ class Search:
             self.found[key] = Candidate(fit, origin, found, starts)
             if found < best:
                 self.better(fit)
+
+    def _along(self, fit: Fit) -> Floats:
+        """What the equations of a system read at the observed times (N, V)."""
+        return self.estimate.variables
 
     def _best_criterion(self) -> float:
         return min((found.criterion for found in self.found.values()), default=np.inf)

@@ -9,7 +9,7 @@ polished, and polynomial terms are selected again around the polished functions.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -58,12 +58,18 @@ def propose(
     estimate: StateEstimate,
     breadth: Breadth | None = None,
     enough: Callable[[], bool] = lambda: False,
+    components: Collection[int] | None = None,
 ) -> list[list[ComponentFit]]:
-    """Candidate equations of every variable, best score first; none for those left once `enough` is true."""
+    """Candidate equations of every variable, best score first; none for those left once `enough` is true.
+
+    components: the variables whose equations are wanted; None: all.
+    """
     breadth = breadth or Breadth()
     libraries = _libraries(data, partial(make_library, estimate, None))
     return [
-        [] if enough() else _component_front(component, data, estimate, libraries, breadth)
+        []
+        if enough() or (components is not None and component not in components)
+        else _component_front(component, data, estimate, libraries, breadth)
         for component in range(data.dimension)
     ]
 

@@ -1,0 +1,278 @@
+"""The search for systems with hidden states.
+
+Candidates come from frames (x' = h or x' = y h: the hidden state follows from how x changes, and regression
+finds its equation), from the network, which writes the equations of states it never sees, and from changes of
+the hidden variable that make found equations simpler.  Each has a path of the hidden states, from which its
+fit begins: over segments with continuity where one shot fails.  All are brought to the same gauge before
+structures are compared, and lose the terms that the criterion does not want.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+
+import numpy as np
+
+from odefinder.data.observations import Floats, Observations
+from odefinder.errors import ExpressionError
+from odefinder.expressions.form import Form
+from odefinder.expressions.program import VAR, Program, concatenate
+from odefinder.inference.choose.criterion import criterion, log_starts
+from odefinder.inference.choose.plausible import plausible
+from odefinder.inference.choose.pruning import pruned
+from odefinder.inference.choose.search import Candidate, Search
+from odefinder.inference.fit.gauge import normalised, path_of, variables_along
+from odefinder.inference.fit.integral import ComponentFit
+from odefinder.inference.fit.refine import Fit, fit_constants
+from odefinder.inference.fit.shooting import fit_shooting
+from odefinder.inference.fit.states import StateEstimate
+from odefinder.inference.propose.frames import simpler
+from odefinder.inference.propose.sparse import propose, propose_polynomials, smallest_sums
+from odefinder.inference.propose.unseen import LARGEST, Frame, frames, hidden_states, solved, with_path
+
+FIRST_ITERATIONS = 20  # of a first fit, which tells candidates apart
+SYSTEMS = 8  # put together from the equations that regression finds in one frame
+POLYNOMIALS = 3  # of each degree
+WIDE = 2  # frames in which the whole library is tried
+SHOWN = 16  # proposals of the network that are fitted
+BETTER = 3  # best systems that are pruned, and whose hidden variable is changed
+ROUNDS = 3
+COUNTS, COUNTS_NOISY = 1e-3, 0.02  # relative size of a term that matters when hidden variables are changed
+
+
+@dataclass(frozen=True)
+class Guess:
+    """A system to be fitted, and where its hidden states may be (N, D)."""
+
+    program: Program
+    states: Floats
+    source: str
+
+
+class HiddenSearch(Search):
+    """The systems with hidden states found so far for one set of data."""
+
+    # ------------------------------------------------------------ stages
+
+    def run(
+        self, proposals: Sequence[Form], source: str = "network", votes: Sequence[int] | None = None
+    ) -> list[Candidate]:
+        """All stages; see `Search.run`."""
+        if self.settings.sparse:
+            self._try_frames()
+        self.fit_whole(proposals, source)
+        if self.settings.sparse:
+            self._try_library()
+        for _ in range(ROUNDS):
+            before = self._best_criterion()
+            self._improve()
+            if self.deadline.over or not self._best_criterion() < before:
+                break
+        return self.ranked()
+
+    def fit_whole(self, proposals: Sequence[Form], source: str) -> None:
+        """Fit proposed systems, those first that come nearest to the data from a guessed path."""
+        guesses: list[tuple[float, Guess]] = []
+        for form in proposals:
+            if self.deadline.over and guesses:
+                break
+            states = self._path_for(form.program)
+            if states is not None and self.equations.allowed(form.program):
+                starts = states[self.data.bounds[:-1]]
+                error = fit_constants(form.program, self.data, starts=starts, iterations=3).error
+                guesses.append((error, Guess(form.program, states, source)))
+        guesses.sort(key=lambda pair: pair[0])
+        for _, guess in guesses[:SHOWN]:
+            if self.deadline.over and self.found:
+                break
+            self._try(guess)
+
+    def collect_equations(self, proposals: object, source: str) -> None:
+        """Nothing: equations cannot be told apart without the hidden states."""
+
+    def _try_frames(self) -> None:
+        """Polynomial systems in every frame."""
+        for chosen in frames(self.data):
+            if self.deadline.over and self.found:
+                return
+            framed = self._framed(chosen)
+            if framed is None:
+                continue
+            data, estimate = framed
+            for fronts in propose_polynomials(data, estimate, enough=lambda: self.deadline.over):
+                self._combine(chosen, fronts, estimate, POLYNOMIALS)
+
+    def _try_library(self) -> None:
+        """All kinds of terms, in the frames whose polynomials were best."""
+        ranked = sorted(self._best_in, key=lambda chosen: self._best_in[chosen])
+        for chosen in ranked[:WIDE]:
+            framed = self._framed(chosen)
+            if framed is None or self.deadline.over:
+                continue
+            data, estimate = framed
+            given = {frame.component for frame in chosen}
+            wanted = [k for k in range(self.data.dimension) if k not in given]
+            fronts = propose(data, estimate, enough=lambda: self.deadline.over, components=wanted)
+            self._combine(chosen, fronts, estimate, SYSTEMS)
+
+    def _improve(self) -> None:
+        """Smaller systems, and other hidden variables, for the best so far."""
+        for found in self.ranked()[:BETTER]:
+            if self.deadline.over:
+                return
+            self._prune(found)
+        for found in self.ranked()[:BETTER]:
+            if self.deadline.over:
+                return
+            self._change_variables(found)
+        for found in self.ranked()[:BETTER]:
+            if self.deadline.over:
+                return
+            self._prune(found)
+
+    # ------------------------------------------------------------ parts
+
+    @property
+    def hidden(self) -> list[int]:
+        """The numbers of the hidden states."""
+        return hidden_states(self.data)
+
+    @property
+    def _best_in(self) -> dict[tuple[Frame, ...], float]:
+        """The best criterion in each frame so far."""
+        if not hasattr(self, "_frames"):
+            self._frames: dict[tuple[Frame, ...], float] = {}
+        return self._frames
+
+    def _framed(self, chosen: Sequence[Frame]) -> tuple[Observations, StateEstimate] | None:
+        """Data and states with the paths of hidden states that frames ask for."""
+        data, estimate = self.data, self.estimate
+        for frame in chosen:
+            path = solved([(frame.component, frame.equation())], frame.hidden, data, estimate)
+            if path is None or not np.abs(path).max() < LARGEST * max(1.0, float(np.abs(path).std())):
+                return None
+            data, estimate = with_path(data, estimate, frame.hidden, path)
+        return data, estimate
+
+    def _combine(
+        self,
+        chosen: tuple[Frame, ...],
+        fronts: Sequence[Sequence[ComponentFit]],
+        estimate: StateEstimate,
+        count: int,
+    ) -> None:
+        """Fit systems of the best equations, with those that the frames give."""
+        given = {frame.component: frame.equation() for frame in chosen}
+        scored: list[list[tuple[float, Program]]] = [
+            [(0.0, given[k])] if k in given else [(fit.score, fit.program) for fit in front]
+            for k, front in enumerate(fronts)
+        ]
+        for parts in smallest_sums(scored, count) if all(scored) else ():
+            if self.deadline.over and self.found:
+                return
+            value = self._try(Guess(concatenate(list(parts)), estimate.states, "sparse"))
+            self._best_in[chosen] = min(value, self._best_in.get(chosen, np.inf))
+
+    def _path_for(self, program: Program) -> Floats | None:
+        """The states (N, D) with paths of hidden ones that the observed equations of a system ask for."""
+        data, estimate = self.data, self.estimate
+        components = program.components()
+        for k in self.hidden:
+            uses = [
+                (j, one)
+                for j, one in enumerate(components)
+                if not np.isnan(estimate.derivatives[:, j]).any()
+                and j not in self.hidden
+                and np.any((one.ops == VAR) & (one.values == k))
+            ]
+            path = solved(uses, k, data, estimate) if uses else np.zeros(len(data.times))
+            if path is None:
+                return None
+            data, estimate = with_path(data, estimate, k, np.clip(path, -LARGEST, LARGEST))
+        return estimate.states
+
+    def _prune(self, found: Candidate) -> None:
+        """Keep the system without the terms that it does not need."""
+
+        def refit(fit: Fit, program: Program) -> tuple[Fit, float] | None:
+            if self.deadline.over:
+                return None
+            with suppress(ExpressionError):
+                again = self._once(Form.of(program).program, fit.starts, FIRST_ITERATIONS)
+                return again, self._value(again)
+            return fit, np.inf
+
+        for fit in pruned(found.fit, self.data, refit, self._value(found.fit)):
+            self._keep(fit, found.source)
+
+    def _change_variables(self, found: Candidate) -> None:
+        """Try systems with fewer terms that other hidden variables have."""
+        path = path_of(found.fit.program, found.fit.starts, self.data)
+        if path is None:
+            return
+        tolerance = COUNTS_NOISY if self.estimate.smoothed else COUNTS
+        for k in self.hidden:
+            for change in simpler(found.fit.program, k, variables_along(path, self.data), tolerance):
+                if self.deadline.over:
+                    return
+                states = path.copy()
+                states[:, k] = change.path
+                self._try(Guess(change.program, states, found.source))
+
+    # ------------------------------------------------------------ fits
+
+    def _try(self, guess: Guess) -> float:
+        """Fit a system from a path and keep it; its criterion."""
+        try:
+            form = Form.of(guess.program)
+        except ExpressionError:
+            return np.inf
+        if not self.equations.allowed(form.program):
+            return np.inf
+        fit = self._once(form.program, guess.states[self.data.bounds[:-1]], FIRST_ITERATIONS)
+        if fit.error > self._too_much():
+            again = fit_shooting(
+                form.program, self.data, guess.states, fit_starts=self.estimate.smoothed,
+                iterations=FIRST_ITERATIONS // 2, deadline=self.deadline,
+            )  # fmt: skip
+            fit = min(fit, again, key=lambda one: one.error)
+        return self._keep(fit, guess.source)
+
+    def _once(self, program: Program, starts: Floats, iterations: int) -> Fit:
+        """One shot from these starts."""
+        return fit_constants(
+            program, self.data, starts=starts, fit_starts=self.estimate.smoothed, iterations=iterations
+        )
+
+    def _value(self, fit: Fit) -> float:
+        return criterion(fit, self.data, log_starts(fit, self.data, self.estimate))
+
+    def _keep(self, fit: Fit, source: str) -> float:
+        """Add a fit in the common gauge if it is plausible and the best of its structure; its criterion."""
+        if not np.isfinite(fit.error):
+            return np.inf
+        gauged = None
+        with suppress(ExpressionError):
+            gauged = normalised(fit, self.data, self.hidden)
+        if gauged is None or not plausible(gauged[1], self.data, self.hidden):
+            return np.inf
+        fit = gauged[0]
+        self.add(Form.of(fit.program), fit, source)
+        return self._value(fit)
+
+    def _fit(self, form: Form, source: str, hard: bool = False) -> None:
+        states = self._path_for(form.program)
+        if states is not None:
+            self._try(Guess(form.program, states, source))
+
+    def _along(self, fit: Fit) -> Floats:
+        path = path_of(fit.program, fit.starts, self.data)
+        return self.estimate.variables if path is None else variables_along(path, self.data)
+
+    def _groups(self, best: Sequence[Candidate], tolerance: float) -> list[tuple[int, int]]:
+        return [(k, k) for k in range(len(best))]
+
+    def _simplify(self, tolerance: float) -> None:
+        """Nothing: pruning has done it."""

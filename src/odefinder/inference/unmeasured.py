@@ -1,0 +1,79 @@
+"""What to know about states that nobody measured, in sentences."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from odefinder.data.dataset import Dataset
+from odefinder.data.observations import Floats, Observations
+from odefinder.data.roles import Role
+from odefinder.expressions.canonical import canonical
+from odefinder.expressions.program import CONST, Program, component_bounds
+from odefinder.inference.fit.identifiable import Undetermined, undetermined
+from odefinder.inference.fit.refine import Fit
+from odefinder.inference.remarks import Explanation
+from odefinder.system import ODESystem
+
+BACK = 0.05  # share of the range by which a variable turns back, at least
+CERTAIN = 6.0  # standard deviations of the noise, likewise
+MOST = 4  # constants that a note lists
+
+
+def hidden_notes(best: Explanation, error: float, data: Observations, free: bool) -> list[str]:
+    """Which scale a hidden state has, and which constants are not determined; data in the user's units.
+
+    error: mean squared scaled residual; free: whether the starts of observed states are fitted, too.
+    """
+    roles = data.roles[: data.dimension]
+    names = [name for name, role in zip(best.system.variables, roles, strict=False) if role == Role.HIDDEN]
+    if not names:
+        return []
+    notes = [
+        f"{' and '.join(names)} {'was' if len(names) == 1 else 'were'} not measured: the scale is a "
+        "convention, such that a coefficient is 1, and other variables in its place, such as "
+        f"{names[0]} plus a function of what was measured, would explain the data as well."
+    ]
+    program = canonical(best.system.program, explicit=True)
+    for one in undetermined(Fit(program, best.starts, error), data, fit_starts=free):
+        notes.append(_sentence(one, best.system, program))
+    return notes
+
+
+def _sentence(one: Undetermined, system: ODESystem, program: Program) -> str:
+    """Such as: the data determine only the product of 0.4 (in S') and 2 (in I')."""
+    owner = []
+    for component, (first, last) in enumerate(component_bounds(program.ops)):
+        owner += [component] * int((program.ops[first:last] == CONST).sum())
+    shown = [f"{program.constants[k]:.4g} (in {system.variables[owner[k]]}')" for k in one.constants[:MOST]]
+    if one.together:
+        return f"The data determine only the {one.together} of the constants {' and '.join(shown)}."
+    if len(shown) == 1:
+        return f"The data do not determine the constant {shown[0]}."
+    several = f"{', '.join(shown[:-1])} and {shown[-1]}"
+    if len(one.constants) > MOST:
+        several = f"{', '.join(shown)} and {len(one.constants) - MOST} more"
+    return f"The data do not determine the constants {several} one by one, only a combination of them."
+
+
+def turning_notes(dataset: Dataset, noise: Floats) -> list[str]:
+    """Whether the only variable turns back, which no autonomous first-order equation allows."""
+    if dataset.dimension != 1 or dataset.known or dataset.doses:
+        return []
+    range_ = float(np.nanmax(np.concatenate(dataset.states)) - np.nanmin(np.concatenate(dataset.states)))
+    least = max(BACK * range_, CERTAIN * float(np.nan_to_num(noise[0])))
+    if range_ > 0.0 and any(_turns_back(states[:, 0], least) for states in dataset.states):
+        name = dataset.variables[0]
+        return [
+            f"{name} rises and falls, which no first-order equation {name}' = f({name}) can do: use order=2 "
+            f"if the velocity of {name} is part of its state, or hidden=1 if another variable is missing "
+            "(--order 2, --hidden 1)."
+        ]
+    return []
+
+
+def _turns_back(values: Floats, least: float) -> bool:
+    """Whether a curve both rises and falls by this much."""
+    known = values[np.isfinite(values)]
+    rise = (known - np.minimum.accumulate(known)).max(initial=0.0)
+    fall = (np.maximum.accumulate(known) - known).max(initial=0.0)
+    return bool(rise > least and fall > least)
