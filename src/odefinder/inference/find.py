@@ -156,7 +156,8 @@ def _found(
     kind = HiddenSearch if hidden_states(data) and data.given is None else Search
     search = kind(data, estimate, settings, deadline, log_prior, how.operators)
     if better is not None:
-        search.better = partial(_tell, better, dataset, scaling)
+        named = partial(named_system, data=data, scaling=scaling, dataset=dataset, knowledge=how.knowledge)
+        search.better = partial(_tell, better, named, scaling)
     searched = _searched(search, guesses, proposals, how, last_chance=CUT_SHORT in decoded)
     notes += dict.fromkeys(decoded + searched)  # each once
     original = _original(dataset, data, scaling)
@@ -238,11 +239,10 @@ def _searched(
     return []
 
 
-def _tell(better: Better, dataset: Dataset, scaling: Scaling, fit: Fit) -> None:
+def _tell(better: Better, named: Callable[[Program], Named], scaling: Scaling, fit: Fit) -> None:
     """Pass on a system in the user's units."""
     with suppress(ExpressionError):  # constants that no number can hold there
-        system = ODESystem(scaling.to_original(fit.program), dataset.variables, dataset.known)
-        better(system, scaling.original_states(fit.starts))
+        better(named(fit.program).system, scaling.original_states(fit.starts))
 
 
 # ---------------------------------------------------------------------------------------- results
