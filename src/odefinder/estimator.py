@@ -88,6 +88,7 @@ class ODEFormer(Trust, Parameters):
     starts_ : its initial values, (trajectories, variables), estimated where the data are noisy.
     noise_ : standard deviation of the measurement errors of each variable, as estimated from the data.
     notes_ : sentences about the data and the result that are worth knowing.
+    early_ : whether the time budget or Ctrl-C ended the search; if not, the same seed gives the same result.
     dataset_ : the data as they were understood.
     """
 
@@ -226,6 +227,7 @@ class ODEFormer(Trust, Parameters):
         """Take over what was found."""
         self.dataset_ = dataset
         self.noise_ = outcome.noise
+        self.early_ = outcome.early
         self.notes_ = [*dataset.notes, *outcome.notes]
         self.n_features_in_ = dataset.dimension
         self._explanations = outcome.explanations
@@ -244,7 +246,7 @@ class ODEFormer(Trust, Parameters):
 
         found = self._explanations
         sizes = [one.system.complexity for one in found]
-        return pd.DataFrame(
+        table = pd.DataFrame(
             {
                 "complexity": sizes,
                 "r2": [one.r2 for one in found],
@@ -255,6 +257,8 @@ class ODEFormer(Trust, Parameters):
                 "system": [one.system for one in found],
             }
         )
+        table.attrs["early"] = self.early_
+        return table
 
     def choose(self, row: int) -> ODEFormer:
         """Take another row of `equations_` as the result."""
@@ -350,7 +354,7 @@ class ODEFormer(Trust, Parameters):
         """Write the fitted estimator as JSON, for `ODEFormer.load` and `odefinder simulate`."""
         explanations = self._fitted()
         notes = self.notes_[len(self.dataset_.notes) :]
-        outcome = Outcome(explanations, self.noise_, notes)
+        outcome = Outcome(explanations, self.noise_, notes, self.early_)
         model_file.write(path, model_file.Saved(self.get_params(), self.dataset_, outcome, self.chosen_))
 
     @classmethod

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -27,6 +27,13 @@ for _command in (fit, simulate, export, demo, doctor, generate, train):
     app.command()(_command)
 app.command("app")(page)
 app.add_typer(bench, name="bench")
+
+
+def __getattr__(name: str) -> Any:
+    """In version 0.1 `odefinder.cli.app` was the application itself: this module answers for it."""
+    if name.startswith("__"):
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(app, name)
 
 
 def _show_version(wanted: bool) -> None:

@@ -68,6 +68,7 @@ class Certainty:
 def certainty_of(system: ODESystem, starts: Floats, given: Prepared) -> Certainty:
     """What the data say about a system that was fitted to them; starts (trajectories, D) as fitted."""
     scaling, data = given.scaling, given.data
+    everywhere, starts = starts, starts[given.chosen]
     free_starts = given.estimate.smoothed
     constants = constants_of(system.program, scaling, data)
     begin = scaling.states(starts)
@@ -81,9 +82,9 @@ def certainty_of(system: ODESystem, starts: Floats, given: Prepared) -> Certaint
     values = np.abs(constants.values)
     errors = np.where(constants.free, np.maximum(errors, SMALLEST_ERROR * values), 0.0)
     errors[errors > UNKNOWN * np.maximum(values, 1e-300)] = np.inf
-    start_errors = np.zeros(starts.shape)
+    start_errors = np.zeros(everywhere.shape)
     if len(all_errors) > count:
-        start_errors = scaling.original_states(all_errors[count:].reshape(starts.shape))
+        start_errors[given.chosen] = scaling.original_states(all_errors[count:].reshape(starts.shape))
     return Certainty(system, constants, best, curvature, errors, np.abs(start_errors), free_starts)
 
 

@@ -6,9 +6,10 @@ This is the main path of a fit; `ODEFormer` is the face that it shows to users.
 from __future__ import annotations
 
 import signal
-from collections.abc import Callable, Sequence
+import time
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import cache, lru_cache, partial
 from pathlib import Path
@@ -17,7 +18,8 @@ import numpy as np
 from threadpoolctl import ThreadpoolController
 
 from odefinder.data.dataset import Dataset, Floats
-from odefinder.data.observations import Observations
+from odefinder.data.observations import Ints, Observations
+from odefinder.data.thinning import points_for, thinned
 from odefinder.data.units import Scaling
 from odefinder.errors import ExpressionError, NoSystemError
 from odefinder.expressions.canonical import canonical, structure
@@ -25,6 +27,15 @@ from odefinder.expressions.form import Form
 from odefinder.expressions.program import Program
 from odefinder.inference.choose.hidden import HiddenSearch
 from odefinder.inference.choose.search import Candidate, Search, SearchSettings
+from odefinder.inference.claims import (
+    all_starts,
+    claim,
+    in_users_units,
+    predictions,
+    rounded_or_not,
+    sound_first,
+    still,
+)
 from odefinder.inference.fit.digits import with_digits
 from odefinder.inference.fit.gauge import readable
 from odefinder.inference.fit.knowledge import Knowledge
@@ -38,7 +49,7 @@ from odefinder.inference.known_parts import (
     with_given,
     with_varied,
 )
-from odefinder.inference.prepared import estimated, thinned
+from odefinder.inference.prepared import estimated
 from odefinder.inference.propose.decode import (
     Decoding,
     Proposal,
@@ -60,17 +71,22 @@ from odefinder.inference.unmeasured import hidden_notes, turning_notes
 from odefinder.inference.warmup import compile_first, prepare
 from odefinder.language.grammar import Forced
 from odefinder.language.tokens import Vocabulary
-from odefinder.limits.deadline import Deadline
+from odefinder.limits.deadline import (
+    CLAIMING,
+    DECODING_LATEST,
+    DECODING_SHARE,
+    ESTIMATING,
+    JUDGING,
+    Deadline,
+)
 from odefinder.limits.interrupt import Interrupt
 from odefinder.limits.sizes import MAX_DIMENSION
 from odefinder.network.loading import Kind, load_runtime
 from odefinder.network.runtime import Runtime
-from odefinder.numerics.integrate import integrate
 from odefinder.numerics.r2 import variance_weighted_r2
 from odefinder.system import ODESystem
 
 BUDGET, MOST_BUDGET = 10.0, 60.0  # seconds: up to three variables, and at most
-DECODING_SHARE = 0.5  # of the time budget that decoding may take: systems must be fitted, too
 ROUNDED = 5  # systems of a result whose constants are rounded
 PRINTED = 6  # systems whose digits are counted however late it is
 PREPARING = "preparing"
@@ -106,6 +122,7 @@ class Outcome:
     explanations: list[Explanation]
     noise: Floats  # (D,): standard deviation of the observations' errors
     notes: list[str]  # sentences for the user
+    early: bool = False  # whether time or Ctrl-C ended the search
 
 
 def find(
@@ -116,8 +133,8 @@ def find(
 ) -> Outcome:
     """The systems that explain the data.  `better` is called with each best one so far, and its starts.
 
-    The first Ctrl-C ends decoding, and the search continues with the systems written so far; or it ends the
-    search with the best system so far.  A second one aborts.
+    The first Ctrl-C ends decoding, and the search continues with the systems written so far; or, at any
+    other time, it ends the fit with the best system so far.  A second one aborts.
     """
     # Matrices are small here: more threads of linear algebra wait for each other most of the time.
     with _blas().limit(limits=how.threads, user_api="blas"):
@@ -128,51 +145,90 @@ def _found(
     dataset: Dataset, how: FindSettings, report: Callable[[str], None], better: Better | None
 ) -> Outcome:
     report(PREPARING)
-    dataset, notes = thinned(dataset)
+    begin = time.perf_counter()
+    whole = dataset
+    dataset, chosen, notes = thinned(whole, points_for(whole.dimension, how.time_budget))
+    preparing = time.perf_counter()
+    runtime = _prepared(dataset, how, report)
+    deadline = Deadline(how.time_budget, begin + time.perf_counter() - preparing)
+    with Interrupt(signal.SIGINT) as interrupt:
+        scaling = dataset.scaling()
+        data = dataset.observations(scaling)
+        report(DECODING if runtime is not None else SEARCHING)
+        with _until(deadline.within(ESTIMATING), interrupt, deadline):
+            data, estimate, outliers = estimated(data)
+        data = with_given(data, how.knowledge, scaling, estimate)
+        if runtime is not None and data.roles and not runtime.knows_roles:
+            runtime = None  # it would misread them
+        reading = None
+        if runtime is not None and not deadline.stopped:
+            reading = Reading.of(runtime, data, _forced(runtime, data))
+        proposals, decoded = _proposals(reading, how, deadline, interrupt)
+        proposals = [replace(one, form=found_in(one.form, data)) for one in proposals]
+        guesses = [found_in(Form.of(scaling.to_scaled(program)), data) for program in how.guesses]
+        report(SEARCHING)
+        log_prior = None
+        if reading is not None:
+            log_prior = partial(program_log_probabilities, reading, how=how.decoding, operators=how.operators)
+        settings = SearchSettings(sparse=how.sparse)
+        kind = HiddenSearch if hidden_states(data) and data.given is None else Search
+        search = kind(data, estimate, settings, deadline, log_prior, how.operators)
+        if better is not None:
+            named = partial(
+                named_system, data=data, scaling=scaling, dataset=dataset, knowledge=how.knowledge
+            )
+            search.better = partial(_tell, better, named, scaling)
+        with _until(deadline, interrupt):
+            searched = _searched(search, guesses, proposals, how, interrupt)
+            early = bool(decoded or searched)
+            if not search.ranked() and (how.sparse or early):
+                search.fit_simplest()
+        notes += dict.fromkeys(decoded + searched)  # each once
+        original = _original(dataset, data, scaling)
+        with _until(deadline.within(*JUDGING), interrupt) as judge:
+            judged = search.rescored(judge)
+        with _until(deadline.within(*CLAIMING), interrupt):
+            explanations = _explanations(search, judged, dataset, scaling, original, how.knowledge, early)
+            if not explanations:
+                raise NoSystemError(_why_nothing(deadline, how))
+            best = explanations[0]
+            original = with_varied(original, best.constants, best.system.inputs)
+            if outliers and (seen := predictions(best.system, best.starts, original, scaling)) is not None:
+                best = replace(best, r2=variance_weighted_r2(original.states, seen))
+            notes += [outliers_left_out(outliers)] * bool(outliers)
+            noise = scaling.original_states(search.estimate.noise)
+            notes += remarks([best, *explanations[1:]], original, noise, early) + turning_notes(
+                dataset, noise
+            )
+            if hidden_states(data):
+                notes += hidden_notes(best, _error_of(best, original), original, search.estimate.smoothed)
+            if whole is not dataset:
+                explanations = _of_all(explanations, whole, chosen, scaling)
+    return Outcome(explanations, noise, notes, early)
+
+
+def _prepared(dataset: Dataset, how: FindSettings, report: Callable[[str], None]) -> Runtime | None:
+    """What is not part of a fit's time: compile, and load the network, if it is used."""
     everything = how.knowledge is not None and how.knowledge.complete
     use_network = how.network and dataset.dimension <= MAX_DIMENSION and not everything
     compile_first(report)  # before the network, as both need much memory
     with ThreadPoolExecutor(1) as pool:  # the network loads without the GIL
         loading = pool.submit(_runtime, how.weights, how.runtime, how.threads) if use_network else None
         prepare(report)
-        runtime = None if loading is None else loading.result()
-    deadline = Deadline(how.time_budget)
-    scaling = dataset.scaling()
-    data = dataset.observations(scaling)
-    report(DECODING if runtime is not None else SEARCHING)
-    data, estimate, outliers = estimated(data)
-    data = with_given(data, how.knowledge, scaling, estimate)
-    if runtime is not None and data.roles and not runtime.knows_roles:
-        runtime = None  # it would misread them
-    reading = None if runtime is None else Reading.of(runtime, data, _forced(runtime, data))
-    proposals, decoded = _proposals(reading, how, deadline)
-    proposals = [replace(one, form=found_in(one.form, data)) for one in proposals]
-    guesses = [found_in(Form.of(scaling.to_scaled(program)), data) for program in how.guesses]
-    report(SEARCHING)
-    log_prior = None
-    if reading is not None:
-        log_prior = partial(program_log_probabilities, reading, how=how.decoding, operators=how.operators)
-    settings = SearchSettings(sparse=how.sparse)
-    kind = HiddenSearch if hidden_states(data) and data.given is None else Search
-    search = kind(data, estimate, settings, deadline, log_prior, how.operators)
-    if better is not None:
-        named = partial(named_system, data=data, scaling=scaling, dataset=dataset, knowledge=how.knowledge)
-        search.better = partial(_tell, better, named, scaling)
-    searched = _searched(search, guesses, proposals, how, last_chance=CUT_SHORT in decoded)
-    notes += dict.fromkeys(decoded + searched)  # each once
-    original = _original(dataset, data, scaling)
-    early = bool(decoded or searched)
-    explanations = _explanations(search, dataset, scaling, original, how.knowledge, early)
-    if not explanations:
-        raise NoSystemError(_why_nothing(deadline, how))
-    notes += [outliers_left_out(outliers)] * bool(outliers)
-    noise = scaling.original_states(search.estimate.noise)
-    original = with_varied(original, explanations[0].constants, explanations[0].system.inputs)
-    notes += remarks(explanations, original, noise, early) + turning_notes(dataset, noise)
-    if hidden_states(data):
-        best, free = explanations[0], search.estimate.smoothed
-        notes += hidden_notes(best, _error_of(best, original), original, free)
-    return Outcome(explanations, noise, notes)
+        return None if loading is None else loading.result()
+
+
+@contextmanager
+def _until(deadline: Deadline, interrupt: Interrupt, *others: Deadline) -> Iterator[Deadline]:
+    """What is inside ends with the deadline, or soon after Ctrl-C, which stops the other deadlines, too."""
+
+    def stop() -> None:
+        for one in (deadline, *others):
+            one.stop()
+
+    interrupt.heard = stop
+    with deadline:
+        yield deadline
 
 
 def _original(dataset: Dataset, data: Observations, scaling: Scaling) -> Observations:
@@ -199,22 +255,23 @@ def _forced(runtime: Runtime, data: Observations) -> Forced:
 
 
 def _proposals(
-    reading: Reading | None, how: FindSettings, deadline: Deadline
+    reading: Reading | None, how: FindSettings, deadline: Deadline, interrupt: Interrupt
 ) -> tuple[list[Proposal], list[str]]:
     """What the network proposes, and what to say if it was cut short."""
     if reading is None:
         return [], []
-    share = Deadline(DECODING_SHARE * deadline.seconds, deadline.begin)
-    with Interrupt(signal.SIGINT) as interrupt:
+    share, latest = deadline.within(DECODING_SHARE), deadline.within(*DECODING_LATEST)
+    interrupt.heard = share.stop
 
-        def enough(finished: int) -> bool:
-            share.stopped = interrupt.asked or (finished > 0 and share.over)  # one, however short the time
-            return share.stopped
+    def enough(finished: int) -> bool:
+        share.ended = share.stopped or (share.over if finished else latest.over)  # one, if there is any time
+        return share.ended
 
-        proposals = decode(reading, how.decoding, how.operators, enough)
-    if interrupt.asked:
+    proposals = decode(reading, how.decoding, how.operators, enough)
+    interrupt.heard = deadline.stop
+    if share.stopped:
         return proposals, [CUT_SHORT]
-    return proposals, [out_of_time(how.time_budget)] if share.stopped else []
+    return proposals, [out_of_time(how.time_budget)] if share.ended else []
 
 
 def _searched(
@@ -222,21 +279,20 @@ def _searched(
     guesses: Sequence[Form],
     proposals: Sequence[Proposal],
     how: FindSettings,
-    last_chance: bool,
+    interrupt: Interrupt,
 ) -> list[str]:
-    """Search, and say if it came to an end before its time.  last_chance: the next Ctrl-C aborts."""
+    """Search, and say if it came to an end before its time."""
     try:
         search.fit_whole(guesses, "guess")
         search.collect_equations(guesses, "guess")
         search.run([one.form for one in proposals], votes=[one.count for one in proposals])
-    except KeyboardInterrupt:
-        if last_chance or not search.ranked():
+    except KeyboardInterrupt:  # the second Ctrl-C; or the first, where others handle signals
+        if interrupt.asked or not search.ranked():
             raise
-        search.deadline.stopped = True
+        search.deadline.stop()
+    if search.deadline.stopped:
         return [INTERRUPTED]
-    if search.deadline.over:
-        return [out_of_time(how.time_budget)]
-    return []
+    return [out_of_time(how.time_budget)] if search.deadline.over else []
 
 
 def _tell(better: Better, named: Callable[[Program], Named], scaling: Scaling, fit: Fit) -> None:
@@ -249,16 +305,16 @@ def _tell(better: Better, named: Callable[[Program], Named], scaling: Scaling, f
 
 
 def _explanations(
-    search: Search, dataset: Dataset, scaling: Scaling, original: Observations, knowledge: Knowledge | None,
-    early: bool,
+    search: Search, judged: Sequence[Candidate], dataset: Dataset, scaling: Scaling, original: Observations,
+    knowledge: Knowledge | None, early: bool,
 ) -> list[Explanation]:  # fmt: skip
-    """The systems in the user's units that may be used, with their weights.
+    """The judged systems in the user's units that may be used, with their weights.
 
     original: data in these units.  early: something ended the search before its time.
     """
     hidden = hidden_states(search.data)
     rows: list[tuple[Candidate, Named, Floats]] = []
-    for found in search.rescored():
+    for found in judged:
         try:
             named = named_system(found.fit.program, search.data, scaling, dataset, knowledge)
             starts = scaling.original_states(found.fit.starts)
@@ -270,29 +326,33 @@ def _explanations(
             continue
         rows.append((found, named, starts))
     if not rows:
-        return []
+        return [still(dataset)] if judged else []
     weights = search.weights([found for found, _, _ in rows], early)
     free = search.estimate.smoothed
+    observed = in_users_units(dataset)
     result = []
     known = set[bytes]()
     for place, ((found, named, starts), weight) in enumerate(zip(rows, weights, strict=True)):
-        r2 = _r2_of(found, scaling, search.data)
         if place < ROUNDED and not search.deadline.over:
             data = replace(original, given=named.given)
             fit = Fit(named.found, starts, found.fit.error)
             rounded = round_constants(fit, data, fit_starts=free)
-            named, starts = named.with_found(rounded.program) if rounded is not fit else named, rounded.starts
+            if rounded is not fit:
+                simple = named.with_found(rounded.program)
+                named, starts = rounded_or_not((simple, rounded.starts), (named, starts), observed, scaling)
         key = structure(canonical(named.system.program, explicit=True))
-        if key not in known:  # rounded constants may make it one of the others: x^2.02 becomes x^2
+        if key in known:  # rounded constants may make it one of the others: x^2.02 becomes x^2
+            continue
+        system = named.system
+        if place < PRINTED or not search.deadline.over:
+            driven = with_varied(original, named.constants, system.inputs)
+            system = with_digits(system, starts, driven, centre=named.given is None)
+        if (r2 := claim(system, starts, observed, scaling, named.constants)) is not None:
             known.add(key)
-            system = named.system
-            if place < PRINTED or not search.deadline.over:
-                driven = with_varied(original, named.constants, system.inputs)
-                system = with_digits(system, starts, driven, centre=named.given is None)
             result.append(
                 Explanation(system, starts, r2, found.criterion, float(weight), found.source, named.constants)
             )
-    return result
+    return sound_first(result) or [still(dataset)]
 
 
 def _error_of(one: Explanation, data: Observations) -> float:
@@ -300,16 +360,14 @@ def _error_of(one: Explanation, data: Observations) -> float:
     return fit_constants(one.system.program, data, starts=one.starts, iterations=0).error
 
 
-def _r2_of(found: Candidate, scaling: Scaling, data: Observations) -> float:
-    """R2 of a fit from its fitted initial values."""
-    predicted = np.full_like(data.states, np.nan)
-    systems = data.whole_systems(found.fit.program)
-    for k, (first, last) in enumerate(zip(data.bounds[:-1], data.bounds[1:], strict=True)):
-        predicted[first:last], _ = integrate(
-            systems[k], found.fit.starts[k], data.times[first:last], signals=data.signals_of(k),
-            rtol=1e-6, atol=1e-9, bound=1e4,
-        )  # fmt: skip
-    return variance_weighted_r2(scaling.original_states(data.states), scaling.original_states(predicted))
+def _of_all(
+    explanations: Sequence[Explanation], whole: Dataset, chosen: Ints, scaling: Scaling
+) -> list[Explanation]:
+    """The same with initial values of all trajectories; R2 of the first over all points."""
+    result = [replace(one, starts=all_starts(one.starts, whole, chosen)) for one in explanations]
+    best = result[0]
+    r2 = claim(best.system, best.starts, in_users_units(whole), scaling, best.constants)
+    return [best if r2 is None else replace(best, r2=r2), *result[1:]]
 
 
 def _why_nothing(deadline: Deadline, how: FindSettings) -> str:

@@ -7,14 +7,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from odefinder.data.advice import MIN_POINTS
 from odefinder.data.dataset import Dataset
-from odefinder.data.observations import Observations
+from odefinder.data.observations import Ints, Observations
+from odefinder.data.thinning import thinned
 from odefinder.data.units import Scaling
 from odefinder.inference.fit.noise import observation_errors, without_outliers
 from odefinder.inference.fit.states import StateEstimate, estimate_states
+from odefinder.limits.alarm import alarm_rings
 
-FITTED_POINTS = 5000  # points that a fit reads at most: more cost time without adding much
 OUTLIER_PASSES, FAR_LESS = 3, 0.5  # the share of the noise that is left without outliers, at most
 
 
@@ -27,38 +27,22 @@ class Prepared:
     data: Observations  # in canonical units
     estimate: StateEstimate
     outliers: int  # values that are left out
+    chosen: Ints  # which of the user's trajectories are in it
 
 
 def prepared(dataset: Dataset) -> Prepared:
     """The data as a fit reads them."""
-    fewer, _ = thinned(dataset)
+    fewer, chosen, _ = thinned(dataset)
     scaling = fewer.scaling()
     data, estimate, outliers = estimated(fewer.observations(scaling))
-    return Prepared(fewer, scaling, data, estimate, outliers)
-
-
-def thinned(dataset: Dataset) -> tuple[Dataset, list[str]]:
-    """The data, or evenly chosen points of them where there are very many, and what to say about it."""
-    total = sum(map(len, dataset.times))
-    share = FITTED_POINTS / total
-    if share >= 1.0:
-        return dataset, []
-    fewer = dataset.with_points(
-        [
-            np.unique(np.linspace(0, len(t) - 1, max(MIN_POINTS, int(share * len(t)))).astype(int))
-            for t in dataset.times
-        ]
-    )
-    if any(np.isnan(x).all(axis=0).any() for x in fewer.states):  # a variable with few values lost them all
-        return dataset, []
-    return fewer, [f"{sum(map(len, fewer.times))} of {total} points are used, evenly chosen."]
+    return Prepared(fewer, scaling, data, estimate, outliers, chosen)
 
 
 def estimated(data: Observations) -> tuple[Observations, StateEstimate, int]:
     """The data with the errors of all values and without outliers, the states behind them, the outliers."""
     first = estimate = estimate_states(data)
     cleaned, outliers = data, 0
-    for _ in range(OUTLIER_PASSES):  # large ones hide the others
+    for _ in range(OUTLIER_PASSES if not alarm_rings() else 0):  # large ones hide the others
         cleaned, count = without_outliers(cleaned, estimate)
         if not count:
             break

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+from collections.abc import Callable
 from types import FrameType, TracebackType
 from typing import Any
 
@@ -12,6 +13,7 @@ class Interrupt:
 
     def __init__(self, *signals: signal.Signals) -> None:
         self.asked = False
+        self.heard: Callable[[], None] = lambda: None  # called at the first one
         self._signals = signals
         self._before: dict[signal.Signals, Any] = {}
 
@@ -27,6 +29,7 @@ class Interrupt:
         if self.asked:
             raise KeyboardInterrupt
         self.asked = True
+        self.heard()
 
     def __exit__(
         self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None

@@ -3,6 +3,8 @@
 The state is advanced first; only when a step is accepted do the sensitivities follow over the same step, so
 the states do not depend on whether sensitivities are computed, and rejected steps cost nothing extra.
 
+An alarm (`limits/alarm.py`) ends an integration as if its steps were used up.
+
 Signals (`signals.py`) are variables without equations.  Steps end at their knots, so a signal is linear
 within a step; after a jump of a signal or of a state, the derivatives are computed again.
 """
@@ -18,6 +20,7 @@ from numpy.typing import NDArray
 
 from odefinder.compiling.jit import compiled, inlined, kernel
 from odefinder.expressions.program import Ops, Values
+from odefinder.limits.alarm import rings
 from odefinder.numerics.engine.bytecode import LANES, LAST_STAGE, Bytecode, bytecode, translate
 from odefinder.numerics.engine.dormand_prince import (
     NODES,
@@ -276,7 +279,7 @@ def solve_with_sensitivities(
             h = length * (max(SHRINK_MOST, best_factor(error)) if math.isfinite(error) else SHRINK_NOT_FINITE)
             grow = 1.0  # the next accepted step may not grow
 
-        if steps == tolerance.max_steps:
+        if steps == tolerance.max_steps or rings():
             return _TOO_MANY_STEPS
         steps += 1
         # Below ten units in the last place of the time, t + h makes no sense.

@@ -16,6 +16,7 @@ from scipy.integrate import Radau
 from scipy.linalg import LinAlgWarning
 
 from odefinder.expressions.program import Program, check_system
+from odefinder.limits.alarm import alarm_rings
 from odefinder.numerics.evaluate import eval_system, jacobian
 from odefinder.numerics.integrate import Status
 from odefinder.numerics.knots import values_at
@@ -105,7 +106,7 @@ class _Integration:
 
     def derivative(self, now: float, x: NDArray[Any]) -> NDArray[Any]:
         self.budget -= 1
-        if self.budget < 0:
+        if self.budget < 0 or alarm_rings():
             raise _BudgetSpentError
         out = np.empty(self.out.shape[1])
         variables = np.concatenate([x, self.line.at(now)])

@@ -15,7 +15,7 @@ from odefinder.data.dataset import Dataset, Floats
 from odefinder.edge.documents import MOST_BYTES, check_version, checked_document, parsed
 from odefinder.edge.parameters import checked
 from odefinder.edge.reading import read_bytes
-from odefinder.edge.rules import Anything, Array, ListOf, Number, Object, OrNone, Text, Whole
+from odefinder.edge.rules import Anything, Array, Flag, ListOf, Number, Object, OrNone, Text, Whole
 from odefinder.edge.writing import write_text
 from odefinder.errors import DataError, OdefinderError
 from odefinder.inference.find import Outcome
@@ -44,7 +44,8 @@ MODEL = Object(
         "noise": Array(1, missing=True),
         "notes": ListOf(Text()),
         "data": saved_data.DATA,
-    }
+    },
+    {"early": Flag()},
 )
 
 
@@ -97,6 +98,7 @@ def as_dict(saved: Saved) -> dict[str, Any]:
         ],
         "noise": [_number(value) for value in outcome.noise.tolist()],
         "notes": outcome.notes,
+        "early": outcome.early,
         "data": saved_data.as_dict(data),
     }
 
@@ -118,7 +120,8 @@ def _from_dict(content: Any) -> Saved:
         )
         for one in content["systems"]
     ]
-    outcome = Outcome(explanations, _floats(content["noise"]), list(content["notes"]))
+    early = bool(content.get("early", False))
+    outcome = Outcome(explanations, _floats(content["noise"]), list(content["notes"]), early)
     _check_agreement(dataset, outcome, content["chosen"])
     return Saved(dict(content["parameters"]), dataset, outcome, int(content["chosen"]))
 

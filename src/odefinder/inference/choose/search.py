@@ -11,7 +11,7 @@ be the noise.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import suppress
+from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -36,8 +36,10 @@ from odefinder.inference.fit.refine import FLOOR, Fit, fit_constants
 from odefinder.inference.fit.states import StateEstimate, estimate_states, states_of_model
 from odefinder.inference.propose.library import linear_equation
 from odefinder.inference.propose.moves import altered, larger, smaller
+from odefinder.inference.propose.simplest import simplest
 from odefinder.inference.propose.sparse import propose, propose_polynomials
-from odefinder.limits.deadline import Deadline
+from odefinder.limits.alarm import alarm_rings, no_alarm
+from odefinder.limits.deadline import FIRST, Deadline
 
 KNOWN = "known"  # the source of systems in which nothing was to be found
 STUCK = 0.05  # mean squared scaled residual above which fits may be stuck, however large the noise seems
@@ -50,6 +52,7 @@ BEST_PER_NODE = -0.5  # log-probability: one in a hundred candidates has more
 SURE = 5.0  # standard errors by which what is left exceeds the noise
 LITTLE = 0.5  # share of the noise: where less is left, there was no such noise
 SAME = 0.1  # share of the noise by which right-hand sides may differ that are the same function
+MOST_CONSTANTS = 600  # of a linear system where nothing else was found
 MUCH_NOISE = 0.1  # mean squared scaled residual: with noise this large, almost any system leaves only noise
 
 
@@ -110,14 +113,20 @@ class Search:
         finite = [found for found in self.found.values() if np.isfinite(found.criterion)]
         return sorted(finite, key=lambda found: (found.criterion, found.fit.error))
 
-    def rescored(self) -> list[Candidate]:
+    def rescored(self, judge: Deadline | None = None) -> list[Candidate]:
         """The best systems in the order of the final criterion, which includes what the network thinks.
 
-        Systems that are the same function on the data are one: the simplest of them.
+        Systems that are the same function on the data are one: the simplest of them.  Those that the judge
+        has no time for are left out, but never all of them.
         """
+        judge = judge or Deadline(np.inf)
         tolerance = SAME * float(np.sqrt(self._left()))
         self._simplify(tolerance)
-        best = [self._tried_elsewhere(found) for found in self._with_prior(self.ranked()[:RESCORED])]
+        best: list[Candidate] = []
+        for found in self._with_prior(self.ranked()[:RESCORED], judge):
+            if best and judge.over:
+                break
+            best.append(self._tried_elsewhere(found))
         best.sort(key=lambda found: (found.criterion, found.fit.error))
         groups = self._groups(best, tolerance)
         return [replace(best[simplest], criterion=best[first].criterion) for first, simplest in groups]
@@ -135,17 +144,20 @@ class Search:
             if len(simple) < len(found.fit.program):
                 self._fit_program(simple, found.source)
 
-    def _with_prior(self, best: list[Candidate]) -> list[Candidate]:
+    def _with_prior(self, best: list[Candidate], judge: Deadline) -> list[Candidate]:
         """The same systems with the network's log-probability in their criterion."""
-        if self.log_prior is None or not best:
+        if self.log_prior is None or not best or judge.over:
             return [replace(found, familiarity=self._familiarity(found)) for found in best]
         chances = np.full(len(best), -np.inf)
         surely = min(self._criterion(found, -np.inf) for found in best)
         for places in (range(ASKED_FIRST), range(ASKED_FIRST, len(best))):
+            if judge.over:
+                break
             # Some systems cannot come first whatever the network says: it is not asked about them.
             hopeful = [k for k in places if k < len(best) and self._hoped(best[k]) <= surely]
-            systems = [self._whole(best[k].fit.program) for k in hopeful]
-            chances[hopeful] = self.log_prior(systems) if hopeful else 0.0
+            if hopeful:
+                asked = self.log_prior([self._whole(best[k].fit.program) for k in hopeful])
+                chances[hopeful] = np.where(np.isnan(asked), -np.inf, asked)
             known = [self._criterion(best[k], float(chances[k])) for k in hopeful]
             surely = min([surely, *known])
         return [
@@ -164,7 +176,7 @@ class Search:
     def _tried_elsewhere(self, found: Candidate) -> Candidate:
         """The same system, penalized if it runs away from initial values near those of the data."""
         paths = elsewhere(found.fit.program, found.fit.starts, self.data)
-        cost = RUNAWAY_COST if np.isnan(paths).any() else 0.0
+        cost = RUNAWAY_COST if np.isnan(paths).any() and not alarm_rings() else 0.0
         return replace(found, criterion=found.criterion + cost, elsewhere=paths)
 
     def weights(self, rescored: Sequence[Candidate], early: bool) -> Floats:
@@ -248,6 +260,12 @@ class Search:
             return Form.of(self.data.completed(program).program).program
         return program
 
+    def fit_simplest(self) -> None:
+        """The system that always exists."""
+        fit = simplest(self.data, self.estimate.starts)
+        with suppress(ExpressionError), no_alarm():
+            self.found[Form.of(fit.program).key] = Candidate(fit, "sparse", criterion(fit, self.data))
+
     def fit_polynomials(self) -> None:
         """Sparse linear, quadratic and cubic systems: they are always in the pool, and come first.
 
@@ -265,11 +283,13 @@ class Search:
             # At least one, however short the time.
             if self.deadline.stopped or (self.deadline.over and plain):
                 break
-            plain.append(fit_constants(form.program, self.data, starts=starts, iterations=0).error)
+            with self._little_time():
+                plain.append(fit_constants(form.program, self.data, starts=starts, iterations=0).error)
         for i in np.argsort(plain, kind="stable")[: self.settings.whole]:
             if self.deadline.stopped or (self.deadline.over and self.found):
                 break
-            self._fit(proposals[i], source)
+            with self._little_time():
+                self._fit(proposals[i], source)
 
     def fit_from_observed(self, proposals: Sequence[Form], source: str) -> None:
         """Fit the proposed systems that best predict observed states from earlier ones.
@@ -304,8 +324,15 @@ class Search:
 
     def _fit_linear(self) -> None:
         """A linear system if there is no other, for lack of time or because none could be integrated."""
+        if self.data.dimension * (self.data.variables + 1) > MOST_CONSTANTS:
+            return
         linear = concatenate([linear_equation(self.data.variables)] * self.data.dimension)
-        self._fit_program(match_system(linear, self.data, self.equations.estimate), "sparse")
+        with self._little_time():
+            self._fit_program(match_system(linear, self.data, self.equations.estimate), "sparse")
+
+    def _little_time(self) -> AbstractContextManager[object]:
+        """However short the time, a first system gets a little of it."""
+        return Deadline(FIRST) if self.deadline.over and not self.found else nullcontext()
 
     def combine(self, votes: bool = True) -> bool:
         """Combine the best equations and fit the systems; returns whether the best one improved.
@@ -336,7 +363,7 @@ class Search:
             return False
         for parent in ranked[: self.settings.parents]:
             for component, equation in enumerate(self.data.equations_of(parent.fit.program)):
-                if component in self.data.closed:
+                if component in self.data.closed or self.deadline.over:
                     continue
                 self.equations.match_program(component, equation, parent.source)
                 for changed in self._changes(equation):
@@ -420,9 +447,10 @@ class Search:
         key, free = form.key, self.estimate.smoothed
         if not free and fit.error < NEAR:  # what is left may be errors of the integration
             bends = fit.error < NEAR**2
-            fit = fit_constants(
+            closer = fit_constants(
                 fit.program, self.data, starts=fit.starts, rtol=1e-9, max_steps=10_000, bends=bends
             )
+            fit = fit if alarm_rings() and not np.isfinite(closer.error) else closer
         known = self.found.get(key)
         if self.data.given is not None and not self.equations.allowed(fit.program):
             return  # a sign has changed
@@ -430,7 +458,8 @@ class Search:
             if too_fast(fit.program, self._along(fit), self.data.bounds):
                 return
             origin = source if known is None else known.source
-            starts = log_starts(fit, self.data, self.estimate)
+            with no_alarm() if np.isfinite(fit.error) else nullcontext():  # it was found in time
+                starts = log_starts(fit, self.data, self.estimate)
             best, found = self._best_criterion(), criterion(fit, self.data, starts)
             self.found[key] = Candidate(fit, origin, found, starts)
             if found < best:

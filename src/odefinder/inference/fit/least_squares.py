@@ -15,6 +15,7 @@ from numba.extending import overload
 from numpy.typing import NDArray
 
 from odefinder.compiling.jit import compiled
+from odefinder.limits.alarm import rings
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
@@ -91,6 +92,8 @@ def solve_damped(hessian: Floats, gradient: Floats, damping: float, step: Floats
     for i in range(n):
         mean += hessian[i, i] / n
     for i in range(n):
+        if rings():  # with many parameters this takes long
+            return False
         for j in range(i + 1):
             total = hessian[i, j]
             if i == j:
@@ -187,7 +190,7 @@ def levenberg_marquardt(
     hold_at_limits(limits, now.parameters, gradient, hessian)
     damping, stalled, crawling = pace.damping, 0, False
     for _ in range(pace.iterations):
-        if damping > DAMPING_MAX:
+        if damping > DAMPING_MAX or rings():
             break
         if not solve_damped(hessian, gradient, damping, step, factor):
             damping *= NOT_DEFINITE

@@ -38,6 +38,7 @@ DAMPING, SHRINK, GROW = 1.0, 0.2, 5.0
 TOLERANCE = 1e-9  # relative decrease of the cost below which a step counts as no progress
 NO_EXPANSION: Floats = np.empty((0, 0))
 EXACT = 1e-20  # cost per point below which nothing is left to gain
+MOST_SLOPES = 20_000_000  # derivatives of a trajectory: where there would be more, constants are not fitted
 
 
 @dataclass(frozen=True)
@@ -295,7 +296,10 @@ def fit_constants(
     (constants,): which constants stay as they are.  weights (N, D): factors of the residuals; by
     default one over the scale of each variable.  bends: steps follow curved valleys, as where constants
     hardly matter.  That helps near an exact fit; a wrong structure would only go further astray.
+    Where the derivatives would fill the memory, it is the program as it stands.
     """
+    if data.states.size * (len(program.constants) + data.dimension) > MOST_SLOPES:
+        iterations = 0
     x0 = np.ascontiguousarray(data.states[data.bounds[:-1]] if starts is None else starts).copy()
     pace = _pace(data, iterations, bends)
     whole, limits = data.completed(program), limits_of(program, data)

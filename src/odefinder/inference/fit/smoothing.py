@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from odefinder.compiling.jit import compiled
 from odefinder.data.observations import Floats
+from odefinder.limits.alarm import rings
 
 # All relative to the signal's variance.
 TINY = 1e-10  # noise that keeps the covariances regular
@@ -148,6 +149,8 @@ def likeliest_levels(t: Floats, x: Floats, first: NDArray[np.bool_], order: int)
     for noise in NOISES:
         for roughness in ROUGHNESSES:
             trial[0], trial[1] = math.log(noise), math.log(roughness)
+            if rings() and cost[0] < np.inf:
+                break
             value = _cost(trial, t, x, first, order)
             if value < cost[0]:
                 corner[0, 0], corner[0, 1], cost[0] = trial[0], trial[1], value
@@ -163,7 +166,7 @@ def likeliest_levels(t: Floats, x: Floats, first: NDArray[np.bool_], order: int)
             height = max(height, abs(cost[k] - cost[0]))
             for j in range(2):
                 width = max(width, abs(corner[k, j] - corner[0, j]))
-        if width <= CLOSE and height <= ALIKE:
+        if (width <= CLOSE and height <= ALIKE) or rings():
             break
         for j in range(2):
             center[j] = (corner[0, j] + corner[1, j]) / 2.0

@@ -16,6 +16,7 @@ from odefinder.data.observations import Floats, Ints, Observations
 from odefinder.expressions.program import Program
 from odefinder.inference.fit.interpolation import error_by_order, interpolate
 from odefinder.inference.fit.smoothing import Smoother
+from odefinder.limits.alarm import alarm_rings
 from odefinder.numerics.evaluate import evaluate
 from odefinder.numerics.integrate import Status, integrate
 from odefinder.numerics.knots import values_at
@@ -74,7 +75,10 @@ class StateEstimate:
 
 
 def estimate_states(data: Observations, *, smoothed: bool | None = None) -> StateEstimate:
-    """States and noise level from the data alone.  smoothed: None to smooth what looks noisy."""
+    """States and noise level from the data alone.  smoothed: None to smooth what looks noisy.
+
+    An alarm makes the estimate of the remaining variables rougher: they are interpolated.
+    """
     variables = [_observed(data, d) for d in range(data.dimension)]
     errors = [error_by_order(times, values) for times, values in variables]
     suspected = _is_noisy(errors, data.scale) if smoothed is None else smoothed
@@ -210,10 +214,13 @@ def _highest_degree(error: float) -> int:
 def _smoothers(
     variables: list[tuple[list[Floats], list[Floats]]], errors: list[Floats]
 ) -> list[Smoother | None]:
-    """One for each variable; None if it has few points or does not change."""
+    """One for each variable; None if it has few points or does not change, or if there is no time."""
     return [
         Smoother(times, values, SMOOTHING_ORDER)
-        if sum(map(len, times)) > 2 * SMOOTHING_ORDER and len(by_order) and by_order.min() > 0.0
+        if sum(map(len, times)) > 2 * SMOOTHING_ORDER
+        and len(by_order)
+        and by_order.min() > 0.0
+        and not alarm_rings()
         else None
         for (times, values), by_order in zip(variables, errors, strict=True)
     ]

@@ -65,7 +65,7 @@ def propose(
     components: the variables whose equations are wanted; None: all.
     """
     breadth = breadth or Breadth()
-    libraries = _libraries(data, partial(make_library, estimate, None))
+    libraries = {} if enough() else _libraries(data, partial(make_library, estimate, None))
     return [
         []
         if enough() or (components is not None and component not in components)
@@ -89,11 +89,16 @@ def propose_polynomials(
     breadth = Breadth()
     highest = min(CUBIC, highest_degree(data.variables))
     libraries = _libraries(data, partial(make_library, estimate, list(monomials(data.variables, highest))))
-    problems = [_problem(component, data, estimate, libraries) for component in range(data.dimension)]
+    problems: dict[int, Problem | None] = {}
     for degree in range(1, highest + 1):
-        if enough():
-            return
-        yield [_polynomials(problem, degree, k, data, breadth) for k, problem in enumerate(problems)]
+        fronts: list[list[ComponentFit]] = []
+        for k in range(data.dimension):
+            if enough():
+                return
+            if k not in problems:
+                problems[k] = _problem(k, data, estimate, libraries)
+            fronts.append(_polynomials(problems[k], degree, k, data, breadth))
+        yield fronts
 
 
 def _polynomials(

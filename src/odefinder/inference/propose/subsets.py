@@ -13,6 +13,7 @@ import numpy as np
 
 from odefinder.compiling.jit import compiled
 from odefinder.data.observations import Floats, Ints
+from odefinder.limits.alarm import alarm_rings, rings
 
 COLLINEAR = 1e-9  # a column with a smaller share of its square outside the chosen ones counts as their sum
 DEPENDENT = 1e-12  # length outside the chosen columns below which nothing is left of one
@@ -52,7 +53,7 @@ def best_pairs(columns: Floats, target: Floats, left: Ints, right: Ints) -> Floa
 def shrink(columns: Floats, target: Floats, chosen: Sequence[int] | Ints) -> Iterator[list[int]]:
     """Sets with one column less each time: the one whose loss raises the sum of squares least is dropped."""
     left = [int(c) for c in chosen]
-    while len(left) > 1:
+    while len(left) > 1 and not alarm_rings():
         basis, triangle = np.linalg.qr(columns[left].T)
         diagonal = np.abs(np.diag(triangle))
         if diagonal.min() < 1e-9:
@@ -218,7 +219,7 @@ def selection(columns: Floats, target: Floats, limit: int, start: Ints) -> tuple
     square = _rest(target, basis, len(start), rest)
     for size in range(len(start), limit):
         best, gain = _best_addition(np.dot(columns, rest), inside, size)
-        if not gain > smallest:
+        if not gain > smallest or rings():
             break
         chosen[size] = best
         _extend(columns, chosen, size, basis, triangle, inside)
@@ -228,7 +229,7 @@ def selection(columns: Floats, target: Floats, limit: int, start: Ints) -> tuple
             for k in range(size + 1):
                 least = min(least, triangle[k, k])
                 explained[k] = _inner(basis[k], target)
-            if least < SWAPPABLE:
+            if least < SWAPPABLE or rings():
                 break
             _lost(triangle, size + 1, lost)
             position, column, gain = _best_swap(

@@ -20,6 +20,7 @@ from odefinder.inference.fit.integral import floor
 from odefinder.inference.fit.states import StateEstimate
 from odefinder.inference.propose.library import Feature, Shape, feature_integrals
 from odefinder.inference.propose.subsets import additions, best_pairs, grow, grown, shrink, square_sum
+from odefinder.limits.alarm import alarm_rings
 
 MAX_ROWS = 400  # observed times that the selection uses
 NUDGE = 1e-4  # relative change of an inner constant for a derivative
@@ -94,7 +95,7 @@ def make_problem(
         trajectory,
         free,
         scale,
-        np.array([feature.family for feature in features]),
+        np.array([feature.family for feature in features], np.str_),
         np.array([feature.degree for feature in features], np.int64),
         [feature.shape for feature in features],
     )
@@ -119,7 +120,7 @@ def term_sets(problem: Problem, breadth: Breadth) -> list[tuple[float, Terms]]:
     columns, target = problem.columns, problem.target
     found: dict[Terms, float] = {}
     small_polynomials: list[Terms] = []
-    for degree in range(1, int(problem.degrees.max()) + 1):
+    for degree in range(1, int(problem.degrees.max(initial=0)) + 1):
         part = problem.polynomials(degree)
         for chosen in grow(columns[part], target, breadth.polynomial_terms):
             small_polynomials.append(_add(problem, found, part[chosen]))
@@ -131,6 +132,8 @@ def term_sets(problem: Problem, breadth: Breadth) -> list[tuple[float, Terms]]:
     low = problem.polynomials(2)
     functions: list[int] = []
     for family in families:
+        if alarm_rings():
+            break
         own = np.flatnonzero(problem.families == family)
         part = np.concatenate([own, low])
         for chosen in grow(columns[part], target, breadth.mixed_terms):
@@ -140,7 +143,7 @@ def term_sets(problem: Problem, breadth: Breadth) -> list[tuple[float, Terms]]:
     for chosen in grow(columns, target, breadth.any_terms):
         _add(problem, found, chosen)
     for terms in small_polynomials:  # each with one function added
-        if len(terms) <= 4:
+        if len(terms) <= 4 and not alarm_rings():
             gain = additions(columns, target, terms)
             for family in families:
                 own = np.flatnonzero(problem.families == family)
@@ -185,6 +188,8 @@ def _around_functions(
     problem: Problem, functions: Sequence[int], degrees: Sequence[int], limit: int
 ) -> Iterator[tuple[float, Terms]]:
     """Each function with polynomial terms, and the score to be expected once its constants are fitted."""
+    if alarm_rings():
+        return
     for function, tangents in zip(functions, _tangents(problem, functions), strict=True):
         start = np.vstack([problem.columns[[function]], tangents])
         fixed = len(start)
