@@ -110,7 +110,7 @@ def test_a_second_ctrl_c_aborts(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize(
     "where",
-    ["estimate_states", "observation_errors", "outliers_left_out", "remarks", "claim", "round_constants"],
+    ["estimated", "_original", "outliers_left_out", "remarks", "claim", "round_constants"],
 )
 def test_ctrl_c_at_any_moment_keeps_what_was_found(monkeypatch: pytest.MonkeyPatch, where: str) -> None:
     """In estimating, judging and writing remarks as well as in the search."""
