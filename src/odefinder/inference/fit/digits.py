@@ -26,8 +26,8 @@ SECONDS = 0.5  # for one system; most need a hundredth of that
 def with_digits(system: ODESystem, starts: Floats, data: Observations, centre: bool = True) -> ODESystem:
     """The system with the digits that it needs, in the centred form where its text is shorter.
 
-    starts (trajectories, D) and data are in the units of the system.  centre: whether its form may change at all.
-    Out of time, all digits are shown.
+    starts (trajectories, D) and data are in the units of the system.  centre: whether its form may change at
+    all.  Out of time, all digits are shown.
     """
     curve = _curve(system.program, starts, data)
     if not np.isfinite(curve).all(axis=1).any():
