@@ -53,3 +53,8 @@ def test_a_centred_form_has_the_same_values(text: str, shown: str) -> None:
     points = np.array([[101326.0, 2.0], [0.3, -1.0]])
     np.testing.assert_allclose(evaluate(other, points), evaluate(program, points), rtol=1e-12)
     assert to_text(other, ["p", "q"]) == shown
+
+
+def test_inputs_are_not_centred() -> None:
+    program = parse("2*u + 3", ["x", "u"])
+    assert centred(program, [10.0]) == program

@@ -53,7 +53,11 @@ def centred(program: Program, offsets: Sequence[float] | NDArray[np.float64]) ->
 def _centred(component: Program, offsets: Sequence[float] | NDArray[np.float64]) -> Program:
     terms = _terms(component)
     constants = [k for k, term in enumerate(terms) if term.ops.tolist() == [CONST]]
-    linear = {k: found for k, term in enumerate(terms) if (found := _linear(term)) is not None}
+    linear = {
+        k: found
+        for k, term in enumerate(terms)
+        if (found := _linear(term)) is not None and found[1] < len(offsets)  # states, no inputs
+    }
     if len(constants) != 1 or not linear:
         return component
     place = max(linear, key=lambda k: float(offsets[linear[k][1]]))
