@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike
 
 from odefinder.data.arrays import from_arrays
 from odefinder.data.dataset import Dataset, Floats
+from odefinder.data.joining import joined
 from odefinder.edge.parameters import checked_all
 from odefinder.edge.rules import cores, shown
 from odefinder.errors import SettingsError
@@ -160,9 +161,10 @@ class ODEFormer(Trust, Parameters):
         """Find the systems behind trajectories; Ctrl-C ends the search with the best so far.
 
         X is an array (points, variables), a DataFrame, a mapping name -> values, a list of these (one a
-        trajectory), or a Dataset, such as `odefinder.data.read("file.csv")`.  t has the times, or the name
-        of the column that has them.  NaN is a missing value.  `variables` names the columns of an array, or
-        chooses those of a DataFrame; `trajectory` is the column that tells its trajectories apart.
+        trajectory), a Dataset, such as `odefinder.data.read("file.csv")`, or a list of those.  t has the
+        times, or the name of the column that has them.  NaN is a missing value.  `variables` names the
+        columns of an array, or chooses those of a DataFrame; `trajectory` is the column that tells its
+        trajectories apart.
 
         inputs : known signals that drive the system: columns by name, an array on the times of X, a table
             with its own times, a function u(t), or a mapping name -> one of these.
@@ -408,11 +410,12 @@ def _dataset(
     trajectory: Hashable | None = None,
     **known: Any,
 ) -> Dataset:
-    if not isinstance(X, Dataset):
+    several = isinstance(X, (list, tuple)) and len(X) > 0 and all(isinstance(one, Dataset) for one in X)
+    if not several and not isinstance(X, Dataset):
         return from_arrays(X, t, variables, trajectory, **known)
     if any(one is not None for one in (t, variables, trajectory, *known.values())):
         raise SettingsError("a Dataset has its own times, variables and inputs; give nothing else")
-    return X
+    return joined(X) if several else X
 
 
 def _with_variables(dataset: Dataset, names: tuple[str, ...]) -> Dataset:

@@ -18,11 +18,14 @@ Names = Annotated[
 
 def fit(
     file: Annotated[
-        Path,
-        typer.Argument(help="CSV, TSV, Parquet, NPZ, NPY or JSON, a row per point; - for CSV on stdin."),
+        list[Path],
+        typer.Argument(help="CSV, XLSX, Parquet, NPZ or JSON, a row per point; several are trajectories."),
     ],
     time: Annotated[
         str | None, typer.Option(help="The column of the times; by default found by its name.")
+    ] = None,
+    time_unit: Annotated[
+        str | None, typer.Option(help="Count times in this unit, such as hours; by default that of the data.")
     ] = None,
     variables: Names = None,
     trajectory: Annotated[
@@ -87,7 +90,16 @@ def fit(
         names = None if variables is None else [name.strip() for name in variables.split(",")]
         orders = _orders(order)
         errors = None if error is None else dict(_pair(one, "--error x=x_sd") for one in error)
-        dataset = read(file, time, trajectory, names, inputs=input, conditions=condition, errors=errors)
+        dataset = read(
+            file,
+            time,
+            trajectory,
+            names,
+            inputs=input,
+            conditions=condition,
+            errors=errors,
+            time_unit=time_unit,
+        )
         # After what may be wrong with the file: these take a second.
         from odefinder.cli.show import as_json, print_result
         from odefinder.estimator import ODEFormer

@@ -11,13 +11,14 @@ from numpy.typing import NDArray
 
 from odefinder.data.dataset import Clock, Floats
 from odefinder.data.names import read_time_title
+from odefinder.data.time_units import SECONDS
 from odefinder.errors import DataError
 
 if TYPE_CHECKING:  # imported only where times are no plain numbers
     import pandas as pd
 
 # Rates read well in the largest unit that is not longer than a typical step.
-_SECONDS = {"years": 365.25 * 86400.0, "days": 86400.0, "hours": 3600.0, "minutes": 60.0, "seconds": 1.0}
+_SECONDS = {unit: SECONDS[unit] for unit in ("years", "days", "hours", "minutes", "seconds")}
 _SHORTER = 0.99  # so that 365 days count as a year
 
 

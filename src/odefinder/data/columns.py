@@ -10,8 +10,9 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from odefinder.data.advice import LEAVE_OUT, MIN_POINTS
+from odefinder.data.cells import number_of
 from odefinder.data.clock import read_times
-from odefinder.data.names import did_you_mean, names_a_row_number, read_time_title
+from odefinder.data.names import did_you_mean, names_a_row_number, read_time_title, split_unit
 from odefinder.errors import DataError, SettingsError
 
 Floats = NDArray[np.float64]
@@ -93,6 +94,10 @@ def column_numbers(column: pd.Series, title: str) -> Floats:
         if kinds.is_numeric_dtype(column.dtype) or kinds.is_bool_dtype(column.dtype):
             return column.to_numpy(np.float64, na_value=np.nan)
         numbers = pd.to_numeric(column.astype(object), errors="coerce").to_numpy(np.float64, na_value=np.nan)
+        for row in np.flatnonzero(np.isnan(numbers) & column.notna().to_numpy()).tolist():
+            if not isinstance(text := column.iloc[row], str) or (found := number_of(text)) is None:
+                break  # which is an error
+            numbers[row] = found
     except Exception:  # an entry's own methods may raise anything
         raise DataError(f"the column {title!r} has entries that are not numbers; {LEAVE_OUT}") from None
     bad = np.isnan(numbers) & column.notna().to_numpy()
@@ -119,7 +124,8 @@ def find_column(frame: pd.DataFrame, name: Hashable, option: str) -> pd.Series:
         return frame[name]
     if name == frame.index.name and name is not None:
         return frame.index.to_series()
-    by_text = {str(column): column for column in frame.columns}
+    by_text = {split_unit(str(column))[0]: column for column in frame.columns}  # c for c (mM), too
+    by_text |= {str(column): column for column in frame.columns}
     if str(name) in by_text:
         return frame[by_text[str(name)]]
     raise SettingsError(

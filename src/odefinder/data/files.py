@@ -1,9 +1,12 @@
-"""Files -> a Dataset: CSV and other text tables, Parquet, NPZ, NPY, JSON."""
+"""Files -> a Dataset: CSV and other text tables, also compressed, spreadsheets, Parquet, NPZ, NPY, JSON."""
 
 from __future__ import annotations
 
+import gzip
+import io
 import json
 import sys
+import zlib
 from collections.abc import Sequence
 from importlib.resources import files
 from pathlib import Path
@@ -13,10 +16,13 @@ import pandas as pd
 
 from odefinder.data.arrays import from_arrays
 from odefinder.data.dataset import Dataset
+from odefinder.data.joining import joined, short_names
 from odefinder.data.known import Extras
 from odefinder.data.numpy_files import numpy_table
+from odefinder.data.spreadsheets import spreadsheet
 from odefinder.data.tables import from_frame
 from odefinder.data.text_tables import decoded, table_of_text
+from odefinder.data.time_units import with_time_unit
 from odefinder.edge.parameters import checked
 from odefinder.edge.reading import check_file, read_bytes
 from odefinder.errors import DataError, MissingExtraError
@@ -28,7 +34,7 @@ MOST_BYTES = 1 << 30  # of a file
 
 
 def read(
-    path: str | Path,
+    path: str | Path | Sequence[str | Path],
     time: str | None = None,
     trajectory: str | None = None,
     variables: Sequence[str] | None = None,
@@ -36,13 +42,34 @@ def read(
     inputs: Any = None,
     conditions: Any = None,
     errors: Any = None,
+    time_unit: str | None = None,
 ) -> Dataset:
-    """The data of a file with one row per point.
+    """The data of a file with one row per point, or of several files, each with its own trajectories.
 
     The path "-" reads a text table from standard input.  `time` is the column of the times, `trajectory` one
     that tells trajectories apart, `variables` are the columns to use; those not given are found by name.
     `inputs`, `conditions` and `errors` are columns by name, or anything that `from_arrays` takes.
+    `time_unit` is the unit in which times are counted, such as "hours", if it is not to be chosen by their
+    steps.
     """
+    given = {"inputs": inputs, "conditions": conditions, "errors": errors}
+    if isinstance(path, (str, Path)):
+        dataset = _read_one(path, time, trajectory, variables, given)
+    else:
+        paths = [Path(checked("path", one)) for one in path]
+        dataset = joined(
+            [_read_one(one, time, trajectory, variables, given) for one in paths], short_names(paths)
+        )
+    return dataset if time_unit is None else with_time_unit(dataset, time_unit)
+
+
+def _read_one(
+    path: str | Path,
+    time: str | None,
+    trajectory: str | None,
+    variables: Sequence[str] | None,
+    given: dict[str, Any],
+) -> Dataset:
     path = Path(checked("path", path))
     if path != STDIN:
         check_file(path)
@@ -52,9 +79,10 @@ def read(
             if time is not None or trajectory is not None:
                 raise DataError("this file has arrays, not columns: time and trajectory cannot be chosen")
             states, times = content
-            return from_arrays(states, times, variables, inputs=inputs, conditions=conditions, errors=errors)
-        extras = Extras(inputs, conditions, errors)
-        return from_frame(content, time, trajectory, variables, guess_first_column=True, extras=extras)
+            return from_arrays(states, times, variables, **given)
+        return from_frame(
+            content, time, trajectory, variables, guess_first_column=True, extras=Extras(**given)
+        )
     except DataError as error:
         raise DataError(f"{path}: {error}") from None
     except OSError as error:
@@ -78,6 +106,10 @@ def load(path: Path) -> pd.DataFrame | tuple[Any, Any]:
     if path == STDIN:
         return table_of_text(decoded(_standard_input()))
     ending = path.suffix.lower()
+    if ending == ".gz":
+        if Path(path.stem).suffix.lower() not in _TEXT_ENDINGS:
+            raise DataError(f"only compressed text tables can be read, such as data.csv.gz, not {path.name}")
+        return table_of_text(decoded(_unpacked(read_bytes(path, MOST_BYTES))))
     if ending in _TEXT_ENDINGS:
         return table_of_text(decoded(read_bytes(path, MOST_BYTES)))
     if ending in (".parquet", ".pq"):
@@ -86,9 +118,25 @@ def load(path: Path) -> pd.DataFrame | tuple[Any, Any]:
         return numpy_table(path)
     if ending == ".json":
         return _json(path)
-    if ending in (".xls", ".xlsx", ".ods"):
-        raise DataError("spreadsheets cannot be read; save the sheet as CSV")
-    raise DataError(f"files ending in {ending} cannot be read; give CSV, TSV, TXT, Parquet, NPZ, NPY or JSON")
+    if ending in (".xlsx", ".xlsm"):
+        return spreadsheet(path)
+    if ending in (".xls", ".ods"):
+        raise DataError("old spreadsheets cannot be read; save the sheet as .xlsx or CSV")
+    raise DataError(
+        f"files ending in {ending} cannot be read; give CSV, TSV, TXT, XLSX, Parquet, NPZ, NPY or JSON"
+    )
+
+
+def _unpacked(content: bytes) -> bytes:
+    """What was compressed by gzip, if it is not too large."""
+    try:
+        with gzip.open(io.BytesIO(content)) as file:
+            text = file.read(MOST_BYTES + 1)
+    except (OSError, EOFError, zlib.error) as error:
+        raise DataError(f"this is not compressed by gzip, or it is damaged: {error}") from None
+    if len(text) > MOST_BYTES:
+        raise DataError(f"it unpacks to more than {MOST_BYTES:,} bytes, which is the limit")
+    return text
 
 
 def _standard_input() -> bytes:

@@ -15,8 +15,10 @@ from odefinder.data.columns import column_numbers, find_column, plain_columns, s
 from odefinder.data.dataset import Dataset, Floats
 from odefinder.data.dosing import AMOUNT, Dosing, dosing_columns, read_dosing
 from odefinder.data.known import NOTHING_ELSE, Extras, error_column, may_hold_errors, pick
+from odefinder.data.long_tables import pivoted
 from odefinder.data.names import names_a_trajectory, read_time_title, split_unit
 from odefinder.data.raw import RawTrajectory
+from odefinder.data.unit_rows import without_unit_row
 from odefinder.data.validation import assemble
 from odefinder.errors import DataError, SettingsError
 
@@ -35,11 +37,14 @@ def from_frame(
     `guess_first_column`, it is the first column if that increases.  `extras` are inputs, conditions and
     errors.
     """
-    frame = plain_columns(frame)
+    frame, notes = without_unit_row(plain_columns(frame))
     if isinstance(variables, str):
         variables = [variables]
-    taken = {str(name) for name in (time, *(variables or ()))} | extras.columns()
-    label_column, notes = _trajectory_column(frame, trajectory, taken)
+    taken = {str(name) for name in (time, trajectory, *(variables or ()))} | extras.columns()
+    frame, more = pivoted(frame, taken)
+    notes += more
+    label_column, more = _trajectory_column(frame, trajectory, taken)
+    notes += more
     labels = None if label_column is None else frame[label_column]
     if labels is not None and str(label_column) not in extras.columns():  # it may be a condition, too
         frame = frame.drop(columns=[label_column])

@@ -8,13 +8,14 @@ from __future__ import annotations
 import csv
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import chain, islice
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from odefinder.data.cells import number_of, plain_number
 from odefinder.errors import DataError
 
 MOST_COLUMNS = 2_000
@@ -129,7 +130,8 @@ def _dialect(lines: Sequence[str]) -> tuple[str, str]:
             continue
         same_width = sum(len(row) == len(body[0]) for row in body) / len(body)
         cells = [cell for row in body for cell in row]
-        score = same_width * sum(_is_value(cell, decimal) for cell in cells) / len(cells)
+        # Groups of digits do not count here: 1,234 may be a decimal comma.
+        score = same_width * sum(_is_value(cell, decimal, plain_number) for cell in cells) / len(cells)
         if score > best:
             best, choice = score, (delimiter, decimal)
     return choice
@@ -148,22 +150,11 @@ def _cells(number: int, line: str, delimiter: str) -> list[str]:
         raise DataError(f"line {number}, {line[:40]!r}, cannot be read: {error}") from None
 
 
-def _is_value(cell: str, decimal: str) -> bool:
+def _is_value(cell: str, decimal: str, read: Callable[[str, str], float | None] = number_of) -> bool:
     """A number, a date or nothing."""
     if cell.lower() in MISSING or re.match(r"\d{1,4}[-/.:]\d{1,2}[-/.:]\d", cell):
         return True
-    return _number(cell, decimal) is not None
-
-
-def _number(cell: str, decimal: str) -> float | None:
-    if decimal == ",":
-        if "." in cell:
-            return None
-        cell = cell.replace(",", ".", 1)
-    try:
-        return float(cell) if "_" not in cell else None
-    except ValueError:
-        return None
+    return read(cell, decimal) is not None
 
 
 def _column(cells: Sequence[str], decimal: str) -> Any:
@@ -177,12 +168,11 @@ def _column(cells: Sequence[str], decimal: str) -> Any:
             if not any("_" in cell for cell in cells):
                 return values
     known = [None if cell.lower() in MISSING else cell for cell in cells]
-    numbers = [np.nan if cell is None else _number(cell, decimal) for cell in known]
+    numbers = [np.nan if cell is None else number_of(cell, decimal) for cell in known]
     if None not in numbers:
         return np.array(numbers, dtype=np.float64)
     return [
-        cell if cell is None or number is None else number
-        for cell, number in zip(known, numbers, strict=True)
+        cell if cell is None or value is None else value for cell, value in zip(known, numbers, strict=True)
     ]
 
 
