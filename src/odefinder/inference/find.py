@@ -27,6 +27,7 @@ from odefinder.expressions.form import Form
 from odefinder.expressions.program import Program
 from odefinder.inference.choose.hidden import HiddenSearch
 from odefinder.inference.choose.search import Candidate, Search, SearchSettings
+from odefinder.inference.choose.windowed import WindowedSearch
 from odefinder.inference.claims import (
     all_starts,
     claim,
@@ -41,6 +42,7 @@ from odefinder.inference.fit.gauge import readable
 from odefinder.inference.fit.knowledge import Knowledge
 from odefinder.inference.fit.refine import Fit, fit_constants
 from odefinder.inference.fit.rounding import round_constants
+from odefinder.inference.fit.windows import long_period
 from odefinder.inference.known_parts import (
     Named,
     found_in,
@@ -48,6 +50,14 @@ from odefinder.inference.known_parts import (
     named_system,
     with_given,
     with_varied,
+)
+from odefinder.inference.long_records import (
+    WINDOWS_SHARE,
+    chaos_notes,
+    defeats,
+    search_windows,
+    time_for_windows,
+    windowed_explanations,
 )
 from odefinder.inference.prepared import estimated
 from odefinder.inference.propose.decode import (
@@ -68,7 +78,7 @@ from odefinder.inference.remarks import (
     remarks,
 )
 from odefinder.inference.unmeasured import hidden_notes, turning_notes
-from odefinder.inference.warmup import compile_first, prepare
+from odefinder.inference.warmup import compile_first, prepare, prepare_windows
 from odefinder.language.grammar import Forced
 from odefinder.language.tokens import Vocabulary
 from odefinder.limits.deadline import (
@@ -158,6 +168,17 @@ def _found(
         with _until(deadline.within(ESTIMATING), interrupt, deadline):
             data, estimate, outliers = estimated(data)
         data = with_given(data, how.knowledge, scaling, estimate)
+        guesses = [found_in(Form.of(scaling.to_scaled(program)), data) for program in how.guesses]
+        notes += [outliers_left_out(outliers)] * bool(outliers)
+        windows = None
+        period = long_period(data) if how.sparse and how.knowledge is None else None
+        if period is not None:
+            windows = WindowedSearch(data, estimate, period, deadline, how.operators)
+            with _until(deadline.within(WINDOWS_SHARE), interrupt, deadline) as share:
+                settled = search_windows(windows, share, guesses)
+            if settled:
+                return _windowed(windows, (dataset, whole, chosen), scaling, notes, deadline)
+            deadline = time_for_windows(data, deadline)
         if runtime is not None and data.roles and not runtime.knows_roles:
             runtime = None  # it would misread them
         reading = None
@@ -165,7 +186,6 @@ def _found(
             reading = Reading.of(runtime, data, _forced(runtime, data))
         proposals, decoded = _proposals(reading, how, deadline, interrupt)
         proposals = [replace(one, form=found_in(one.form, data)) for one in proposals]
-        guesses = [found_in(Form.of(scaling.to_scaled(program)), data) for program in how.guesses]
         report(SEARCHING)
         log_prior = None
         if reading is not None:
@@ -183,6 +203,10 @@ def _found(
             early = bool(decoded or searched)
             if not search.ranked() and (how.sparse or early):
                 search.fit_simplest()
+        if windows is not None:
+            with _until(deadline.within(*JUDGING), interrupt) as share:
+                if defeats(windows, search, share):
+                    return _windowed(windows, (dataset, whole, chosen), scaling, notes, deadline)
         notes += dict.fromkeys(decoded + searched)  # each once
         original = _original(dataset, data, scaling)
         with _until(deadline.within(*JUDGING), interrupt) as judge:
@@ -195,16 +219,34 @@ def _found(
             original = with_varied(original, best.constants, best.system.inputs)
             if outliers and (seen := predictions(best.system, best.starts, original, scaling)) is not None:
                 best = replace(best, r2=variance_weighted_r2(original.states, seen))
-            notes += [outliers_left_out(outliers)] * bool(outliers)
             noise = scaling.original_states(search.estimate.noise)
             notes += remarks([best, *explanations[1:]], original, noise, early) + turning_notes(
                 dataset, noise
             )
             if hidden_states(data):
                 notes += hidden_notes(best, _error_of(best, original), original, search.estimate.smoothed)
+            if period is not None:
+                notes += chaos_notes(best, original, period / scaling.rate)
             if whole is not dataset:
                 explanations = _of_all(explanations, whole, chosen, scaling)
     return Outcome(explanations, noise, notes, early)
+
+
+def _windowed(
+    windows: WindowedSearch, data: tuple[Dataset, Dataset, Ints], scaling: Scaling, notes: list[str],
+    deadline: Deadline,
+) -> Outcome:  # fmt: skip
+    """What a search over windows found; data: those that were fitted, all, and which trajectories they are."""
+    dataset, whole, chosen = data
+    early = deadline.over
+    with deadline.within(*CLAIMING):
+        found = windowed_explanations(windows, dataset, scaling, early) or [still(dataset)]
+        original = _original(dataset, windows.data, scaling)
+        noise = scaling.original_states(windows.estimate.noise)
+        notes = notes + [out_of_time(deadline.seconds)] * early + remarks(found, original, noise, early)
+        notes += chaos_notes(found[0], original, windows.period / scaling.rate, windowed=True)
+        found = [replace(one, starts=all_starts(one.starts, whole, chosen)) for one in found]
+    return Outcome(found, noise, notes, early)
 
 
 def _prepared(dataset: Dataset, how: FindSettings, report: Callable[[str], None]) -> Runtime | None:
@@ -215,6 +257,9 @@ def _prepared(dataset: Dataset, how: FindSettings, report: Callable[[str], None]
     with ThreadPoolExecutor(1) as pool:  # the network loads without the GIL
         loading = pool.submit(_runtime, how.weights, how.runtime, how.threads) if use_network else None
         prepare(report)
+        data = dataset.observations(dataset.scaling())
+        if long_period(data) is not None or hidden_states(data):
+            prepare_windows(report)
         return None if loading is None else loading.result()
 
 

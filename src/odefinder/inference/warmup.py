@@ -48,6 +48,15 @@ def prepare(report: Callable[[str], None] = lambda text: None) -> None:
             _done.add("called")
 
 
+def prepare_windows(report: Callable[[str], None] = lambda text: None) -> None:
+    """Make ready what only fits of long records call."""
+    with _lock:
+        if "windows" not in _done:
+            compile_missing([WINDOWS], report)
+            WINDOWS.call()
+            _done.add("windows")
+
+
 def trajectories() -> None:
     """Call what smooths data, solves equations and fits constants to trajectories."""
     states, _ = integrate.integrate(SYSTEM, [1.0, 0.5], TIMES)
@@ -55,8 +64,6 @@ def trajectories() -> None:
     evaluate.evaluate_gradients(SYSTEM, states)
     data = Observations.joined([TIMES], [states])
     refine.fit_constants(SYSTEM, data, iterations=1)
-    unknown = np.where(np.arange(2) == 1, np.nan, states)  # so that states are carried along, too
-    shooting.fit_shots(SYSTEM, data, unknown, shooting.cut(data, 6), iterations=1)
     smoothing.likeliest_levels(TIMES, TIMES, TIMES[0] == TIMES, SMOOTHING_ORDER)
     smoothing.smoothed(TIMES, TIMES, 0.1, SMOOTHING_ORDER, 1.0)
 
@@ -75,14 +82,22 @@ def formulas() -> None:
     list(subsets.grow(pair.T.copy(), TIMES, 2))
 
 
+def windows() -> None:
+    """Call what fits long records over windows and finds chaos in systems."""
+    states, _, _ = integrate.integrate_with_sensitivities(SYSTEM, [1.0, 0.5], TIMES, initial=True)
+    evaluate.evaluate_gradients(SYSTEM, states)
+    data = Observations.joined([TIMES], [states])
+    cuts = shooting.cut(data, 6)
+    unknown = np.where(np.arange(2) == 1, np.nan, states)  # so that states are carried along, too
+    shots = shooting.fit_shots(SYSTEM, data, unknown, cuts, iterations=1)
+    shooting.outlook(SYSTEM, data, shots.nodes, cuts, 1.0)
+
+
 GROUPS = (
     Group(
         trajectories,
         (
             refine.fit_trajectories,
-            segments.carry_states,
-            segments.expand_segments,
-            segments.solve_step,
             integrate._integrate,
             integrate._is_fine,
             evaluate._evaluate,
@@ -106,5 +121,16 @@ GROUPS = (
             subsets.leftover,
             subsets.selection,
         ),
+    ),
+)
+WINDOWS = Group(
+    windows,
+    (
+        segments.carry_states,
+        segments.eliminate,
+        segments.expand_segments,
+        segments.solve_step,
+        integrate._integrate_with_sensitivities,
+        evaluate.eval_gradients,
     ),
 )

@@ -7,7 +7,7 @@ import pytest
 
 from odefinder.data.observations import Observations
 from odefinder.inference.fit.noise import observation_errors, without_outliers
-from odefinder.inference.fit.refine import _weights
+from odefinder.inference.fit.refine import residual_weights
 from odefinder.inference.fit.states import estimate_states
 
 T = np.linspace(0.0, 10.0, 200)
@@ -63,10 +63,10 @@ def test_a_few_outliers_are_left_out() -> None:
 
 def test_errors_weight_residuals_and_keep_their_size() -> None:
     data = one(CLEAN)
-    assert _weights(data)[0] == pytest.approx(1.0 / data.scale)
+    assert residual_weights(data)[0] == pytest.approx(1.0 / data.scale)
     errors = np.where(np.arange(len(T))[:, None] < 100, 0.1, 0.3) * data.scale
-    weighted = _weights(replace(data, errors=errors)) * data.scale
+    weighted = residual_weights(replace(data, errors=errors)) * data.scale
     assert weighted[0] / weighted[-1] == pytest.approx(3.0)
     assert np.mean((weighted * errors / data.scale) ** 2) == pytest.approx((0.1**2 + 0.3**2) / 2.0)
     given = replace(data, errors=np.full(CLEAN.shape, np.nan))
-    assert np.isfinite(_weights(given)).all()
+    assert np.isfinite(residual_weights(given)).all()

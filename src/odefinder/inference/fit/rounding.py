@@ -42,13 +42,13 @@ def round_constants(fit: Fit, data: Observations, *, fit_starts: bool) -> Fit:
         fixed: Bools = np.isfinite(doubt)
         program = fit.program.with_constants(np.where(fixed, simple, constants))
         again = refit(program, fixed=fixed | given)
-        if np.isfinite(again.error) and _as_good(again.error, fit.error, int(fixed.sum()), data.count):
+        if np.isfinite(again.error) and as_good(again.error, fit.error, int(fixed.sum()), data.count):
             return again
         doubt[np.nanargmax(doubt)] = np.nan
     return fit
 
 
-def _as_good(error: float, before: float, fixed: int, count: int) -> bool:
+def as_good(error: float, before: float, fixed: int, count: int) -> bool:
     """Whether `fixed` fewer constants are worth the larger error, by a Bayesian information criterion."""
     floor = SMALLEST_ERROR**2
     return count * math.log((error + floor) / (before + floor)) <= fixed * math.log(count)

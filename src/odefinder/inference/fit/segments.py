@@ -201,32 +201,40 @@ def _backward(factor: Floats, right: Floats) -> None:
         right[i] = total / factor[i, i]
 
 
+class Elimination(NamedTuple):
+    """The normal equations after the starts of segments were eliminated, one after the other."""
+
+    factors: Floats  # (K, D, D): Cholesky factors of the diagonal blocks
+    across: Floats  # (K, D, D): from each start to the one before
+    right: Floats  # (K, D, C + 1): what meets the constants, then the gradient
+    corner: Floats  # (C, C): the matrix of the constants alone
+    constants: Floats  # (C,): minus half their gradient
+    definite: bool
+
+
 @compiled
-def solve_step(
-    equations: StepEquations, damping: float, joins: Bools, step: Floats, constant_step: Floats
-) -> bool:
-    """The damped step: node by node up to the constants, and back; False if the matrix is not definite."""
-    count, dimension = step.shape
-    n_constants = len(constant_step)
-    mean = (equations.node_sizes.sum() + equations.constant_sizes.sum()) / (step.size + n_constants)
+def eliminate(equations: StepEquations, damping: float, joins: Bools) -> Elimination:
+    """Node by node up to the constants."""
+    count, dimension = equations.nodes.shape
+    n_constants = len(equations.constants)
+    mean = (equations.node_sizes.sum() + equations.constant_sizes.sum()) / (count * dimension + n_constants)
     factors = equations.diagonal.copy()
-    # Columns of what remains on the right: the constants, then the gradient.
     right = np.empty((count, dimension, n_constants + 1))
     right[:, :, :n_constants] = equations.border
     right[:, :, n_constants] = equations.nodes
     across = np.zeros((count, dimension, dimension))
     corner = np.empty((n_constants, n_constants))
-    last = np.empty((n_constants, 1))
+    last = -equations.constants
+    definite = True
     for c in range(n_constants):
         for e in range(n_constants):
             corner[c, e] = equations.corner[max(c, e), min(c, e)]
         corner[c, c] += damping * (equations.constant_sizes[c] + 1e-3 * mean) + 1e-14 * mean
-        last[c, 0] = -equations.constants[c]
     for k in range(count):
         for d in range(dimension):
             factors[k, d, d] += damping * (equations.node_sizes[k, d] + 1e-3 * mean) + 1e-14 * mean
         if k > 0 and joins[k - 1]:
-            for d in range(dimension):  # across (D of k - 1, D of k) = L^-1 of row k - 1, times below'
+            for d in range(dimension):
                 for e in range(dimension):
                     across[k, d, e] = equations.below[k - 1, e, d]
             _forward(factors[k - 1], across[k])
@@ -236,28 +244,41 @@ def solve_step(
                         factors[k, d, e] -= across[k, m, d] * across[k, m, e]
                     for c in range(n_constants + 1):
                         right[k, d, c] -= across[k, m, d] * right[k - 1, m, c]
-        if not _factorise(factors[k]):
-            return False
+        definite = definite and _factorise(factors[k])
+        if not definite:
+            break
         _forward(factors[k], right[k])
         for d in range(dimension):
             for c in range(n_constants):
                 for e in range(n_constants):
                     corner[c, e] -= right[k, d, c] * right[k, d, e]
-                last[c, 0] += right[k, d, c] * right[k, d, n_constants]
-    if not _factorise(corner):
+                last[c] += right[k, d, c] * right[k, d, n_constants]
+    return Elimination(factors, across, right, corner, last, definite)
+
+
+@compiled
+def solve_step(
+    equations: StepEquations, damping: float, joins: Bools, step: Floats, constant_step: Floats
+) -> bool:
+    """The damped step: node by node up to the constants, and back; False if the matrix is not definite."""
+    count, dimension = step.shape
+    n_constants = len(constant_step)
+    found = eliminate(equations, damping, joins)
+    if not found.definite or not _factorise(found.corner):
         return False
-    _forward(corner, last)
+    last = found.constants.reshape(n_constants, 1)
+    _forward(found.corner, last)
     for c in range(n_constants):
         constant_step[c] = last[c, 0]
-    _backward(corner, constant_step)
+    _backward(found.corner, constant_step)
     for k in range(count - 1, -1, -1):
         for d in range(dimension):
-            total = -right[k, d, n_constants]
+            total = -found.right[k, d, n_constants]
             for c in range(n_constants):
-                total -= right[k, d, c] * constant_step[c]
+                total -= found.right[k, d, c] * constant_step[c]
             if joins[k]:
                 for e in range(dimension):
-                    total -= across[k + 1, d, e] * step[k + 1, e]
+                    total -= found.across[k + 1, d, e] * step[k + 1, e]
             step[k, d] = total
-        _backward(factors[k], step[k])
+        _backward(found.factors[k], step[k])
     return True

@@ -28,6 +28,7 @@ from odefinder.inference.fit.segments import (
     Segments,
     StepEquations,
     carry_states,
+    eliminate,
     expand_segments,
     solve_step,
     step_equations,
@@ -51,6 +52,16 @@ class Shots:
     nodes: Floats  # (segments, D): the states at their starts
     error: float  # mean squared scaled residual of the data; inf if a segment cannot be integrated
     jump: float  # root mean square of the jumps between segments, in units of each variable's scale
+    cost: float  # sum of squares: residuals of the data, and jumps times the last penalty
+
+
+@dataclass(frozen=True)
+class Outlook:
+    """The cost around a fit, by the constants alone: cost + 2 g d + d H d, the starts following them."""
+
+    cost: float
+    gradient: Floats  # (C,): half of it
+    hessian: Floats  # (C, C)
 
 
 def cut(data: Observations, intervals: int) -> Segments:
@@ -89,12 +100,33 @@ def fit_shots(
     held = given_constants(program, data) | (False if fixed is None else fixed)
     problem = _Problem(program, data, segments, held, tolerance_of(data, rtol, MOST_STEPS))
     constants, nodes = program.constants.copy(), problem.first_nodes(program.constants, states)
+    cost = np.inf
     for penalty in penalties:
         constants, nodes, cost = problem.minimise(constants, nodes, penalty, iterations, deadline)
         if not np.isfinite(cost) or (deadline is not None and deadline.over):
             break
     error, jump = problem.errors(constants, nodes)
-    return Shots(program.with_constants(constants), nodes, error, jump)
+    return Shots(program.with_constants(constants), nodes, error, jump, cost)
+
+
+def outlook(
+    program: Program,
+    data: Observations,
+    nodes: Floats,
+    segments: Segments,
+    penalty: float,
+    rtol: float = 1e-6,
+) -> Outlook | None:
+    """How the cost depends on the constants near a fit, for all of them; None if it cannot be integrated."""
+    held = given_constants(program, data)
+    problem = _Problem(program, data, segments, held, tolerance_of(data, rtol, MOST_STEPS))
+    equations = step_equations(*problem.size)
+    cost = problem.expand(program.constants.copy(), nodes, penalty, equations)
+    if not np.isfinite(cost):
+        return None
+    found = eliminate(equations, 0.0, segments.joins)
+    gain = float((found.right[:, :, -1] ** 2).sum())  # what better starts alone would gain
+    return Outlook(cost - gain, -found.constants, found.corner) if found.definite else None
 
 
 def fit_shooting(

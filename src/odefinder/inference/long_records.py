@@ -1,0 +1,116 @@
+"""Long records: when windows are searched, what they give, and what to say about chaos."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from odefinder.data.dataset import Dataset
+from odefinder.data.observations import Observations
+from odefinder.data.units import Scaling
+from odefinder.errors import DataError, ExpressionError
+from odefinder.expressions.canonical import canonical
+from odefinder.expressions.form import Form
+from odefinder.inference.choose.search import Search
+from odefinder.inference.choose.windowed import WindowedSearch
+from odefinder.inference.fit.refine import FLOOR
+from odefinder.inference.fit.window_rounding import round_windows
+from odefinder.inference.remarks import BAD_R2, Explanation
+from odefinder.limits.deadline import Deadline
+from odefinder.numerics.chaos.divergence import divergence_of_neighbours
+from odefinder.numerics.chaos.lyapunov import lyapunov_spectrum
+from odefinder.system import ODESystem
+
+WINDOWS_SHARE = 0.6  # of the time budget that windows may take before the plain search
+RESERVED = 0.3  # of the time budget, for windows after a plain search of data that look chaotic
+ROUNDED = 3  # systems of a result whose constants are rounded
+CLEARLY = 2.0  # factor by which a windowed fit must leave less than a plain one
+JOINING = 8  # systems of the plain search that are fitted over windows
+LYAPUNOV_SECONDS, TRUSTED_PERIODS = 1.5, 100.0
+OVER_WINDOWS = "R2 is that over windows of half a period, because no one can follow chaotic motion for long."
+
+
+def search_windows(search: WindowedSearch, deadline: Deadline, guesses: Sequence[Form]) -> bool:
+    """Look for polynomial systems over windows; whether the best is chaotic and explains the data."""
+    search.deadline = deadline
+    search.fit_programs([form.program for form in guesses], "guess")
+    search.run_polynomials()
+    return search.convincing and search.spectrum.chaotic
+
+
+def time_for_windows(data: Observations, deadline: Deadline) -> Deadline:
+    """The deadline of a plain search: where the data look chaotic, windows have some time after it."""
+    return deadline.within(1.0 - RESERVED) if looks_chaotic(data) else deadline
+
+
+def looks_chaotic(data: Observations) -> bool:
+    """Whether neighbouring pieces of the data part as in chaotic motion."""
+    times, states = zip(*data.trajectories(), strict=True)
+    try:
+        return divergence_of_neighbours(times, states).chaotic
+    except DataError:
+        return False
+
+
+def defeats(windows: WindowedSearch, plain: Search, deadline: Deadline) -> bool:
+    """Whether windows explain what the plain search does not; its systems are fitted over windows, too."""
+    ranked = plain.ranked()
+    left = ranked[0].fit.error if ranked else np.inf
+    if windows.convinces(left):
+        return False
+    windows.deadline = deadline
+    windows.fit_programs([found.fit.program for found in ranked[:JOINING]], "search")
+    best = windows.ranked()
+    return windows.convincing and left > CLEARLY * (best[0].fit.error + FLOOR)
+
+
+def windowed_explanations(
+    windows: WindowedSearch, dataset: Dataset, scaling: Scaling, early: bool
+) -> list[Explanation]:
+    """The systems that were found over windows, in the user's units."""
+    found = windows.rescored()
+    if not found:
+        return []
+    rtol = 1e-6 if windows.estimate.smoothed else 1e-9
+    result = []
+    for place, (one, weight) in enumerate(zip(found, windows.weights(found, early), strict=True)):
+        try:
+            if place < ROUNDED:
+                program = round_windows(
+                    one.fit, windows.nodes_of(one), windows.data, windows.windows, scaling, rtol=rtol,
+                    enough=lambda: windows.deadline.over,
+                )  # fmt: skip
+            else:
+                program = scaling.to_original(one.fit.program)
+            system = ODESystem(canonical(program), dataset.variables, dataset.known)
+        except ExpressionError:  # constants that no number can hold in the user's units
+            continue
+        starts = scaling.original_states(one.fit.starts)
+        r2 = windows.r2(one, scaling.factors[: scaling.dimension])
+        result.append(Explanation(system, starts, r2, one.criterion, float(weight), one.source))
+    return result
+
+
+def chaos_notes(best: Explanation, data: Observations, period: float, windowed: bool = False) -> list[str]:
+    """What to say about chaos in the model or, where no model fits, in the data; all in the user's units.
+
+    windowed: whether the system was found over windows.
+    """
+    if not windowed and not best.r2 >= BAD_R2:
+        times, states = zip(*data.trajectories(), strict=True)
+        try:
+            found = divergence_of_neighbours(times, states)
+        except DataError:
+            return []
+        return [_sentence(str(found))] if found.chaotic else []
+    spectrum = lyapunov_spectrum(
+        best.system.program, best.starts[0], period, periods=TRUSTED_PERIODS, seconds=LYAPUNOV_SECONDS
+    )
+    if not spectrum.chaotic:
+        return []
+    return [_sentence(str(spectrum)), *([OVER_WINDOWS] if windowed else [])]
+
+
+def _sentence(text: str) -> str:
+    return f"{text[0].upper()}{text[1:]}."
