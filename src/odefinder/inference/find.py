@@ -236,7 +236,7 @@ def _windowed(
     windows: WindowedSearch, data: tuple[Dataset, Dataset, Ints], scaling: Scaling, notes: list[str],
     deadline: Deadline,
 ) -> Outcome:  # fmt: skip
-    """What a search over windows found; data: those that were fitted, all, and which trajectories they are."""
+    """What a search over windows found; data: the fitted ones, all, and which trajectories were fitted."""
     dataset, whole, chosen = data
     early = deadline.over
     with deadline.within(*CLAIMING):

@@ -7,6 +7,7 @@ from odefinder.data.observations import Observations
 from odefinder.inference.choose.windowed import WindowedSearch
 from odefinder.inference.fit.states import estimate_states
 from odefinder.inference.fit.windows import long_period
+from odefinder.inference.warmup import prepare_windows
 from odefinder.limits.deadline import Deadline
 from odefinder.numerics.integrate import integrate
 from odefinder.system import ODESystem
@@ -19,6 +20,7 @@ def search(noise: float, seconds: float = 60.0) -> WindowedSearch:
     states, _ = integrate(LORENZ, [-0.4, -0.5, 0.8], t, rtol=1e-11, atol=1e-13)
     states += noise * states.std(axis=0) * np.random.default_rng(0).normal(size=states.shape)
     data = Observations.joined([t], [states])
+    prepare_windows()
     period = long_period(data)
     assert period is not None
     return WindowedSearch(data, estimate_states(data), period, Deadline(seconds))
