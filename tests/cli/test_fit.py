@@ -222,6 +222,25 @@ def test_demo(tmp_path: Path) -> None:
     assert invoke("demo", "--sample", "x").exit_code == 1
 
 
+def test_demo_by_name(tmp_path: Path) -> None:
+    listed = invoke("demo", "list")
+    assert all(name in listed.stdout for name in ("hare_lynx", "single_pendulum", "emps"))
+    result = invoke("demo", "ball_drop", "--out", tmp_path / "ball.png")
+    assert result.exit_code == 0
+    assert "ball_drop.csv --order 2 --plot" in result.stdout
+    assert "h'' =" in result.stdout
+    assert "there are hare_lynx" in invoke("demo", "wolves").output
+
+
+def test_one_error_for_all_values(tmp_path: Path) -> None:
+    path = tmp_path / "drop.csv"
+    path.write_text("t (s),h (m)\n" + "".join(f"{k / 10},{20 - 0.05 * k * k}\n" for k in range(12)))
+    model = tmp_path / "model.json"
+    result = invoke("fit", path, "--error", "h=0.1", "--order", "2", "--no-network", "--save", model)
+    assert result.exit_code == 0
+    np.testing.assert_array_equal(ODEFormer.load(model).dataset_.errors[0][:, 0], 0.1)
+
+
 def test_doctor() -> None:
     result = invoke("doctor")
     assert result.exit_code == 0, result.output

@@ -44,7 +44,8 @@ def fit(
         typer.Option(help="A column that is known and constant within a trajectory; repeatable."),
     ] = None,
     error: Annotated[
-        list[str] | None, typer.Option(help="A column of standard errors, as in x=x_sd; repeatable.")
+        list[str] | None,
+        typer.Option(help="Standard errors, a column or a number: x=x_sd, x=0.1; repeatable."),
     ] = None,
     hidden: Annotated[
         int, typer.Option(help="States that nobody measured but that the equations have: 1, or 2.")
@@ -89,7 +90,7 @@ def fit(
         checked("budget", budget), checked("seed", seed)
         names = None if variables is None else [name.strip() for name in variables.split(",")]
         orders = _orders(order)
-        errors = None if error is None else dict(_pair(one, "--error x=x_sd") for one in error)
+        errors = None if error is None else dict(_error(one) for one in error)
         dataset = read(
             file,
             time,
@@ -129,6 +130,15 @@ def _pair(text: str, example: str) -> tuple[str, str]:
     if not (name.strip() and found and value.strip()):
         raise SettingsError(f"{text!r} is not a name and a value; write {example}")
     return name.strip(), value.strip()
+
+
+def _error(text: str) -> tuple[str, str | float]:
+    """The variable, and the column of its standard errors or one number for all."""
+    name, value = _pair(text, "--error x=x_sd, or --error x=0.1")
+    try:
+        return name, float(value)
+    except ValueError:
+        return name, value
 
 
 def _orders(given: list[str] | None) -> int | dict[str, int]:

@@ -8,13 +8,13 @@ import json
 import sys
 import zlib
 from collections.abc import Sequence
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
 from odefinder.data.arrays import from_arrays
+from odefinder.data.bundled import BUNDLED, bundled, sample_path
 from odefinder.data.dataset import Dataset
 from odefinder.data.joining import joined, short_names
 from odefinder.data.known import Extras
@@ -27,8 +27,10 @@ from odefinder.edge.parameters import checked
 from odefinder.edge.reading import check_file, read_bytes
 from odefinder.errors import DataError, MissingExtraError
 
+__all__ = ["MOST_BYTES", "SAMPLES", "STDIN", "load", "read", "sample", "sample_path"]
+
 STDIN = Path("-")
-SAMPLES = ("hare_lynx", "pendulum")
+SAMPLES = tuple(BUNDLED)
 _TEXT_ENDINGS = {".csv", ".tsv", ".txt", ".dat", ".asc", ".tab", ""}
 MOST_BYTES = 1 << 30  # of a file
 
@@ -90,15 +92,11 @@ def _read_one(
 
 
 def sample(name: str) -> Dataset:
-    """Data that come with odefinder: `hare_lynx` (pelts, 1900-1920) or `pendulum` (damped, noisy)."""
-    if name not in SAMPLES:
-        raise DataError(f"there is no sample {name!r}; there are {', '.join(SAMPLES)}")
-    return read(sample_path(name))
-
-
-def sample_path(name: str) -> Path:
-    """Where the CSV file of a sample is."""
-    return Path(str(files("odefinder.data"))) / "samples" / f"{name}.csv"
+    """Data that come with odefinder, such as `hare_lynx` (pelts, 1900-1920); SAMPLES has all names."""
+    one = bundled(name)
+    known: dict[str, Any] = {"inputs": list(one.inputs) or None, "conditions": list(one.conditions) or None}
+    known |= {"errors": dict(one.errors) or None}
+    return read(sample_path(name), variables=one.variables or None, **known)
 
 
 def load(path: Path) -> pd.DataFrame | tuple[Any, Any]:

@@ -262,8 +262,10 @@ def read_errors(
         given = {_variable_of(column, names): column for column in given}
     errors = np.full((rows, len(names)), np.nan)
     if isinstance(given, Mapping):
+        plain = [split_unit(name)[0] for name in names]  # as in equations: `h`, where the column is `h (m)`
         for name, values in given.items():
-            if str(name) not in names:
+            place = names if str(name) in names else plain
+            if str(name) not in place:
                 near = did_you_mean(str(name), names)
                 raise SettingsError(
                     f"errors are given for {str(name)!r}, which is no variable{near}; the variables are "
@@ -271,7 +273,7 @@ def read_errors(
                 )
             if isinstance(values, str):
                 values = pick(columns, values, "errors")
-            errors[:, names.index(str(name))] = _error_values(values, (rows,), str(name), of)
+            errors[:, place.index(str(name))] = _error_values(values, (rows,), str(name), of)
     else:
         errors[:] = _error_values(given, (rows, len(names)), ", ".join(names), of)
     if (errors < 0.0).any() or np.isinf(errors).any():

@@ -11,7 +11,7 @@ from odefinder.data.dataset import Dataset
 from odefinder.data.observations import Ints, Observations
 from odefinder.data.thinning import thinned
 from odefinder.data.units import Scaling
-from odefinder.inference.fit.noise import observation_errors, without_outliers
+from odefinder.inference.fit.noise import least_error, observation_errors, without_outliers
 from odefinder.inference.fit.states import StateEstimate, estimate_states
 from odefinder.limits.alarm import alarm_rings
 
@@ -51,7 +51,8 @@ def estimated(data: Observations) -> tuple[Observations, StateEstimate, int]:
         data = cleaned
     else:  # spikes: without them, the rest is no smoother
         estimate, outliers = first, 0
-    return replace(data, errors=observation_errors(data, estimate)), estimate, outliers
+    errors = observation_errors(data, estimate)
+    return replace(data, errors=errors, least_error=least_error(data)), estimate, outliers
 
 
 def _differ(one: Observations, other: Observations) -> NDArray[np.bool_]:

@@ -13,6 +13,7 @@ from odefinder.inference.choose.criterion import (
     best_fit,
     criterion,
     elsewhere,
+    log_likelihood,
     log_starts,
     on_front,
     runs_away,
@@ -110,3 +111,12 @@ def test_trajectories_from_elsewhere() -> None:
 
 def test_the_front() -> None:
     assert on_front([3, 5, 5, 9], [0.3, 0.1, 0.2, 0.1]) == [True, True, False, False]
+
+
+def test_closer_than_the_given_errors_is_hardly_better() -> None:
+    level, count = 1e-4, 200
+    known = [log_likelihood(error, count, level) for error in (1e-2, 1e-3, 1e-4, 1e-6, 0.0)]
+    free = [log_likelihood(error, count) for error in (1e-2, 1e-3, 1e-4)]
+    np.testing.assert_allclose(known[:3], free)
+    assert known[2] < known[3] < known[4] < known[2] + 0.51 * count
+    assert known[4] - known[3] < 0.01 * count

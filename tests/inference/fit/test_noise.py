@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from odefinder.data.observations import Observations
-from odefinder.inference.fit.noise import observation_errors, without_outliers
+from odefinder.inference.fit.noise import least_error, observation_errors, without_outliers
 from odefinder.inference.fit.refine import residual_weights
 from odefinder.inference.fit.states import estimate_states
 
@@ -70,3 +70,13 @@ def test_errors_weight_residuals_and_keep_their_size() -> None:
     assert np.mean((weighted * errors / data.scale) ** 2) == pytest.approx((0.1**2 + 0.3**2) / 2.0)
     given = replace(data, errors=np.full(CLEAN.shape, np.nan))
     assert np.isfinite(residual_weights(given)).all()
+
+
+def test_given_errors_say_how_close_is_close_enough() -> None:
+    data = one(CLEAN)
+    assert least_error(data) == 0.0
+    given = np.full(CLEAN.shape, 0.1)
+    expected = np.mean((0.1 / data.scale) ** 2)
+    assert least_error(replace(data, errors=given)) == pytest.approx(expected)
+    given[3, 0] = np.nan
+    assert least_error(replace(data, errors=given)) == 0.0

@@ -6,7 +6,8 @@ and the criterion is minus that, so smaller is better.  It is the same for exact
 
 - Likelihood: Gaussian errors whose level is unknown and takes its most likely value, N/2 log(mean squared
   residual + floor); the floor is the accuracy of the integration.  Where the noise differs between variables
-  or points, or was given, residuals are weighted by it (`fit/noise.py`).
+  or points, or was given, residuals are weighted by it (`fit/noise.py`).  The level is not below that of
+  given errors: whoever gives them does not ask for a system that is closer to the data.
 - Initial values: Student's t with four degrees of freedom around the smoothed ones.  A wrong system often
   fits only from exactly those that were fitted to it, so START_COUNT observations should be explained from
   the smoothed ones, too.  Interpolated initial values are not fitted.
@@ -52,9 +53,15 @@ LOOKS = 40  # times at which trajectories from elsewhere are compared
 FAR = 1e3  # times the largest observed value: a trajectory that gets this far has run away
 
 
-def log_likelihood(error: float, count: int) -> float:
-    """Of `count` observations with this mean squared scaled residual, at the most likely noise level."""
-    return -0.5 * count * float(np.log(error + FLOOR)) if np.isfinite(error) else -np.inf
+def log_likelihood(error: float, count: float, least: float = 0.0) -> float:
+    """Of `count` observations with this mean squared scaled residual, at the most likely noise level.
+
+    least: the level of errors that were given with the data.
+    """
+    if not np.isfinite(error):
+        return -np.inf
+    level = max(error, least) + FLOOR
+    return -0.5 * count * (float(np.log(level)) - max(least - error, 0.0) / level)
 
 
 def log_starts(fit: Fit, data: Observations, estimate: StateEstimate) -> float:
@@ -67,7 +74,8 @@ def log_starts(fit: Fit, data: Observations, estimate: StateEstimate) -> float:
     starts = np.where(data.unseen, fit.starts, estimate.starts)
     smoothed = fit_constants(fit.program, data, starts=starts, iterations=0).error
     worse = max(min(smoothed, NOTHING), fit.error)
-    return prior - 0.5 * START_COUNT * float(np.log((worse + FLOOR) / (fit.error + FLOOR)))
+    least = data.least_error
+    return prior + log_likelihood(worse, START_COUNT, least) - log_likelihood(fit.error, START_COUNT, least)
 
 
 def log_structure(
@@ -95,7 +103,7 @@ def criterion(
     """
     if not np.isfinite(fit.error):
         return np.inf
-    explained = TEMPERATURE * (log_likelihood(fit.error, data.count) + starts)
+    explained = TEMPERATURE * (log_likelihood(fit.error, data.count, data.least_error) + starts)
     if data.given is None:
         return -explained - log_structure(fit.program, log_probability)
     free = len(fit.program.constants) - int(given_constants(fit.program, data).sum())

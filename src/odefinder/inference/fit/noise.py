@@ -1,7 +1,8 @@
 """How uncertain each observation is: sd(x)^2 = a^2 + (b x)^2 for each variable, and a few outliers.
 
-Estimated from what smoothing leaves, or given with the data.  Only the shape counts, that is how points are
-weighted against each other: the likelihood takes the most likely level.  Exact data need none of this.
+Estimated from what smoothing leaves, or given with the data.  The shape says how points are weighted against
+each other; the likelihood takes the most likely level, but none below that of given errors.  Exact data need
+none of this.
 """
 
 from __future__ import annotations
@@ -58,6 +59,18 @@ def observation_errors(data: Observations, estimate: StateEstimate) -> Floats | 
             errors[seen, d] *= np.sqrt(_shape(left, estimate.states[seen, d]))
     errors = np.maximum(errors, 1e-3 * data.scale)  # no variable may decide alone
     return errors if data.errors is None else np.where(np.isfinite(data.errors), data.errors, errors)
+
+
+def least_error(data: Observations) -> float:
+    """The mean squared scaled residual that given errors allow; 0 where some are not given.
+
+    Data are often far more precise than any law of a few terms is exact: an encoder sees a millionth of a
+    turn, and friction is never quite linear.  Given errors say how close is close enough.
+    """
+    seen = np.isfinite(data.states)
+    if data.errors is None or not seen.any() or not np.isfinite(data.errors[seen]).all():
+        return 0.0
+    return float(np.mean((data.errors / data.scale)[seen] ** 2))
 
 
 def _shape(left: Floats, states: Floats) -> Floats:
