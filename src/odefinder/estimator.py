@@ -16,8 +16,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from odefinder.data.arrays import from_arrays
+from odefinder.data.clock import times_on
 from odefinder.data.dataset import Dataset, Floats
 from odefinder.data.joining import joined
+from odefinder.data.time_units import in_units_of
 from odefinder.edge.parameters import checked_all
 from odefinder.edge.rules import cores, shown
 from odefinder.errors import SettingsError
@@ -284,13 +286,15 @@ class ODEFormer(Trust, Parameters):
         """The trajectory (points, variables) of the chosen system at the times t, from x0 at t[0].
 
         Without x0 and t they are those of the first observed trajectory; so are inputs and conditions if none
-        are given, and beyond the observed times their last values hold.
+        are given, and beyond the observed times their last values hold.  Where the data have dates, t may
+        have them, too.
         """
         self._fitted()
         if inputs is None and conditions is None and self.system_.inputs:
             inputs = self.dataset_.all_signals()[0]
         start = self.starts_[0] if x0 is None else x0
-        return self.system_.simulate(start, self.dataset_.times[0] if t is None else t, inputs, conditions)
+        times = self.dataset_.times[0] if t is None else times_on(self.dataset_.clock, t)
+        return self.system_.simulate(start, times, inputs, conditions)
 
     def score(
         self, X: Any, t: Any = None, *, inputs: Any = None, conditions: Any = None, errors: Any = None
@@ -301,7 +305,9 @@ class ODEFormer(Trust, Parameters):
         of velocities that nobody measured are fitted.  Columns with names are found by them, in any order.
         """
         self._fitted()
-        given = _dataset(X, t, inputs=inputs, conditions=conditions, errors=errors)
+        given = in_units_of(
+            _dataset(X, t, inputs=inputs, conditions=conditions, errors=errors), self.dataset_.clock
+        )
         dataset = self._cast(_with_variables(given, self.dataset_.observed))
         if dataset.known != self.system_.inputs:
             raise SettingsError(

@@ -255,3 +255,33 @@ def test_doctor_finds_what_is_wrong(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert result.exit_code == 1
     assert re.search(r"WRONG +weights +this copy of odefinder comes without weights", result.stdout)
     assert doctor_file.FAILED == 1
+
+
+# ---------------------------------------------------------------- dates, units and several files
+
+
+def test_dates_in_and_dates_out(tmp_path: Path) -> None:
+    hours = pd.date_range("2024-01-01", periods=48, freq="h")
+    table = pd.DataFrame({"date": hours, "x": 5.0 * np.exp(-np.arange(48) / 24.0)})
+    for name, level in (("a", 1.0), ("b", 2.0)):
+        table.assign(x=level * table["x"]).to_csv(tmp_path / f"{name}.csv", index=False)
+    files_ = [tmp_path / "a.csv", tmp_path / "b.csv"]
+    model = tmp_path / "model.json"
+    result = invoke("fit", *files_, "--time-unit", "days", *QUICK, "--save", model, "--json")
+    assert result.exit_code == 0, result.output
+    found = json.loads(result.stdout)
+    assert (found["schema"], found["points"], found["trajectories"]) == (1, 96, 2)
+    assert found["time"] == {"name": "date", "unit": "days", "origin": "2024-01-01"}
+    assert found["equations"] == ["x' = -x"]
+    out = invoke(
+        "simulate", model, "--t-start", "2024-01-02", "--t-end", "2024-01-04", "--x0", "1", "--points", "3"
+    )
+    assert out.stdout.splitlines()[:3] == ["date,x", "2024-01-02,1", "2024-01-03,0.3678794411"]
+    wrong = invoke("simulate", model, "--t-end", "soon")
+    assert wrong.exit_code == 1
+    assert "--t-end" in wrong.stderr
+    loaded = ODEFormer.load(model)
+    np.testing.assert_allclose(
+        loaded.simulate([1.0], ["2024-03-01", "2024-03-02"])[:, 0], [1.0, np.exp(-1.0)], 1e-6
+    )
+    assert loaded.score(table.iloc[::2]) > 0.999  # in steps of two hours, read on the clock of the fit

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -11,6 +12,9 @@ from odefinder.cli.exits import say
 
 if TYPE_CHECKING:
     from odefinder.estimator import ODEFormer
+
+
+SCHEMA = 1  # of what --json prints; it grows when an entry changes its meaning or goes
 
 
 def print_result(model: ODEFormer, every: bool = False) -> None:
@@ -67,7 +71,13 @@ def as_json(model: ODEFormer) -> str:
     outcome = Outcome(model._fitted(), model.noise_, model.notes_)
     content = as_dict(Saved({}, model.dataset_, outcome, model.chosen_))
     chosen = content["systems"][model.chosen_]
+    data = model.dataset_
     result = {
+        "schema": SCHEMA,
+        "odefinder": content["odefinder"],
+        "time": asdict(data.clock),  # name, unit, and the date at time 0
+        "points": sum(map(len, data.times)),
+        "trajectories": len(data),
         "variables": list(model.dataset_.variables),
         "equations": equations_text(model.system_, model.dataset_, exact=True).splitlines(),
         "latex": model.latex(),

@@ -11,6 +11,7 @@ from odefinder.cli.exits import plain_errors, say
 from odefinder.errors import SettingsError
 
 if TYPE_CHECKING:
+    from odefinder.data.dataset import Clock
     from odefinder.system import ODESystem
 
 
@@ -21,9 +22,11 @@ def simulate(
         typer.Option(help="Initial values, such as 30,4 or hare=30,lynx=4; by default the fitted ones."),
     ] = None,
     t_start: Annotated[
-        float | None, typer.Option(help="The time of the initial values; by default that of the data.")
+        str | None, typer.Option(help="The time or date of the initial values; by default that of the data.")
     ] = None,
-    t_end: Annotated[float | None, typer.Option(help="The last time; by default that of the data.")] = None,
+    t_end: Annotated[
+        str | None, typer.Option(help="The last time or date; by default that of the data.")
+    ] = None,
     points: Annotated[int, typer.Option(help="Number of points.", min=2)] = 200,
     row: Annotated[int | None, typer.Option(help="Another row of the table than the chosen one.")] = None,
     out: Annotated[Path | None, typer.Option(help="A CSV file; by default it is printed.")] = None,
@@ -33,31 +36,47 @@ def simulate(
         import numpy as np
         import pandas as pd
 
+        from odefinder.data import dates
         from odefinder.edge.parameters import checked
         from odefinder.edge.writing import write_text
         from odefinder.estimator import ODEFormer
 
-        checked("points", points), checked("t_start", t_start), checked("t_end", t_end)
+        checked("points", points)
         fitted = ODEFormer.load(model)
         if row is not None:
             fitted.choose(row)
         observed = fitted.dataset_.times[0]
-        begin = float(observed[0]) if t_start is None else t_start
-        end = float(observed[-1]) if t_end is None else t_end
+        clock = fitted.dataset_.clock
+        begin = float(observed[0]) if t_start is None else _time(t_start, clock, "t_start")
+        end = float(observed[-1]) if t_end is None else _time(t_end, clock, "t_end")
         if not end > begin:
             raise SettingsError(f"the last time, {end:g}, must be after the first, {begin:g}: change --t-end")
         times = np.linspace(begin, end, points)
         start = fitted.starts_[0] if x0 is None else _initial_values(x0, fitted.system_)
         states = fitted.simulate(start, times)
         frame = pd.DataFrame(states, columns=list(fitted.system_.variables))
-        clock = fitted.dataset_.clock.name
-        frame.insert(0, clock if clock not in frame else "time", times)
+        shown = dates(clock, times) if clock.origin else times
+        frame.insert(0, clock.name if clock.name not in frame else "time", shown)
         text = frame.to_csv(index=False, float_format="%.10g")
         if out is None:
             typer.echo(text, nl=False)
             return
         write_text(checked("path", out), text)
         say(f"Wrote {points} points to {out}.")
+
+
+def _time(text: str, clock: Clock, option: str) -> float:
+    """A time as a number of the clock: numbers as they are, and dates where the data have dates."""
+    from odefinder.data.clock import read_times_on
+    from odefinder.edge.parameters import checked
+
+    try:
+        return float(checked(option, float(text)))
+    except ValueError as error:  # our own are among them
+        if not clock.origin:
+            name = option.replace("_", "-")
+            raise SettingsError(f"--{name} {text} is not a number, as the times of the data are") from error
+    return float(read_times_on(clock, [text], option, f"--{option.replace('_', '-')}")[0])
 
 
 def _initial_values(text: str, system: ODESystem) -> list[float] | dict[str, float]:

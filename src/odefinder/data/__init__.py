@@ -14,14 +14,17 @@ if TYPE_CHECKING:
     from odefinder.data.files import SAMPLES, read, sample, sample_path
     from odefinder.data.inputs import Hold
     from odefinder.data.tables import from_frame
+    from odefinder.data.time_units import dates, with_time_unit
 
 __all__ = [
-    "SAMPLES", "Clock", "Dataset", "Hold", "from_arrays", "from_frame", "read", "sample", "sample_path",
+    "SAMPLES", "Clock", "Dataset", "Hold", "dates", "from_arrays", "from_frame", "read", "sample",
+    "sample_path", "with_time_unit",
 ]  # fmt: skip
 
 _HOME = {
     "SAMPLES": "files", "Clock": "dataset", "Dataset": "dataset", "Hold": "inputs", "from_arrays": "arrays",
     "from_frame": "tables", "read": "files", "sample": "files", "sample_path": "files",
+    "dates": "time_units", "with_time_unit": "time_units",
 }  # fmt: skip
 
 

@@ -19,12 +19,21 @@ if TYPE_CHECKING:  # imported only where times are no plain numbers
 
 # Rates read well in the largest unit that is not longer than a typical step.
 _SECONDS = {unit: SECONDS[unit] for unit in ("years", "days", "hours", "minutes", "seconds")}
+_EPOCHS = {  # units of times that count from 1970
+    "s": (1.0, "seconds"),
+    "ms": (1e-3, "milliseconds"),
+    "us": (1e-6, "microseconds"),
+    "ns": (1e-9, "nanoseconds"),
+}
+_EPOCH_SPAN = (20 * SECONDS["years"], 130 * SECONDS["years"])  # from 1990 to 2100
+_EPOCH_NAMES = {"timestamp", "datetime", "date", "epoch", "unix", "unixtime", "posix"}
 _SHORTER = 0.99  # so that 365 days count as a year
 
 
 def read_times(values: Any, title: str) -> tuple[Floats, Clock, list[str]]:
     """Times (n,) as numbers with NaN for missing ones, what they mean, and notes on what was done."""
-    if isinstance(values, np.ndarray) and values.dtype.kind in "biuf" and values.ndim == 1:
+    plain = isinstance(values, np.ndarray) and values.dtype.kind in "biuf" and values.ndim == 1
+    if plain and not _epoch_unit(values.astype(np.float64), title):
         _, name, unit = read_time_title(title)
         return values.astype(np.float64), Clock(name, unit), []
     import pandas as pd
@@ -60,6 +69,21 @@ def read_times_on(clock: Clock, values: Any, title: str, what: str) -> Floats:
     return times if (length, later) == (unit, 0.0) else (times * length + later) / unit
 
 
+def times_on(clock: Clock, times: Any) -> Any:
+    """Times of a simulation: dates become numbers of the clock of the data, anything else stays as it is."""
+    if not clock.origin:
+        return times
+    kind = getattr(times, "dtype", None)
+    if not hasattr(times, "dtype"):
+        try:
+            kind = np.asarray(times).dtype
+        except ValueError:  # which is an error elsewhere
+            return times
+    if getattr(kind, "kind", "O") in "biuf":
+        return times
+    return read_times_on(clock, times, "t", "t")
+
+
 def _read(series: pd.Series, title: str) -> tuple[Floats, Clock, list[str]]:
     import pandas as pd
 
@@ -67,10 +91,14 @@ def _read(series: pd.Series, title: str) -> tuple[Floats, Clock, list[str]]:
     kinds = pd.api.types
     if kinds.is_complex_dtype(series.dtype):
         raise DataError(f"the times ({title}) are complex numbers; give real ones")
-    if kinds.is_numeric_dtype(series.dtype):
-        return series.to_numpy(np.float64, na_value=np.nan), Clock(name, unit), []
     notes: list[str] = []
-    if isinstance(series.dtype, pd.PeriodDtype):
+    if kinds.is_numeric_dtype(series.dtype):
+        numbers = series.to_numpy(np.float64, na_value=np.nan)
+        if not (epoch := _epoch_unit(numbers, title)):
+            return numbers, Clock(name, unit), []
+        series = pd.to_datetime(series, unit=epoch, utc=True)
+        notes = [f"Times ({title}) are {_EPOCHS[epoch][1]} since 1970."]
+    elif isinstance(series.dtype, pd.PeriodDtype):
         series = series.dt.to_timestamp()
     elif not kinds.is_datetime64_any_dtype(series.dtype) and not kinds.is_timedelta64_dtype(series.dtype):
         numbers = pd.to_numeric(series, errors="coerce")
@@ -89,6 +117,23 @@ def _read(series: pd.Series, title: str) -> tuple[Floats, Clock, list[str]]:
     unit, length = _unit(seconds)
     what = f"Dates ({title}) were converted to {unit} since {origin}" if origin else f"Times are in {unit}"
     return seconds / length, Clock(name, unit, origin), [*notes, f"{what}."]
+
+
+def _epoch_unit(numbers: Floats, title: str) -> str:
+    """The unit of times that count from 1970; an empty text for all others.
+
+    Numbers of this size are hardly anything else; only seconds must also have a name that says so.
+    """
+    known = numbers[np.isfinite(numbers)]
+    if len(known) == 0:
+        return ""
+    _, name, given = read_time_title(title)
+    for unit, (length, _) in _EPOCHS.items():
+        inside = known.min() >= _EPOCH_SPAN[0] / length and known.max() <= _EPOCH_SPAN[1] / length
+        if inside and given in ("", unit):
+            says_so = bool(_EPOCH_NAMES & set(re.split(r"[^a-z]+", name.lower())))
+            return unit if says_so or unit != "s" else ""
+    return ""
 
 
 def _unit(seconds: Floats) -> tuple[str, float]:

@@ -13,7 +13,7 @@ from odefinder.expressions.parse import MOST_COMPARED, check_names
 # Names of a time column, the surest first.  Case does not matter except for "t": T is a temperature.
 TIME_NAMES = (
     "t", "time", "times", "timestamp", "datetime", "date", "year", "years", "month", "months", "week",
-    "weeks", "day", "days", "hour", "hours", "minute", "minutes", "second", "seconds",
+    "weeks", "day", "days", "hour", "hours", "minute", "minutes", "second", "seconds", "epoch", "unixtime",
 )  # fmt: skip
 _SPANS = ("year", "month", "week", "day", "hour", "minute", "second")  # a column `day` counts days
 _UNITS = {

@@ -73,6 +73,13 @@ def on_clock(dataset: Dataset, clock: Clock, name: str) -> Dataset:
     return replace(_moved(dataset, length / unit, later / unit), clock=clock)
 
 
+def in_units_of(dataset: Dataset, clock: Clock) -> Dataset:
+    """The data as they count on another clock, where it is known what both count."""
+    known = unit_name(dataset.clock.unit) and unit_name(clock.unit)
+    alike = bool(dataset.clock.origin) == bool(clock.origin)
+    return on_clock(dataset, clock, "the data") if known and alike else dataset
+
+
 def dates(clock: Clock, times: ArrayLike) -> pd.DatetimeIndex:
     """The dates that times on this clock stand for."""
     import pandas as pd
