@@ -13,6 +13,9 @@ from odefinder.system import ODESystem
 
 TIMES = np.linspace(0.0, 20.0, 120)
 SYSTEM = ODESystem.from_text("prey' = 1.2*prey - 0.6*prey*p; p' = 0.4*prey*p - 0.8*p")
+EPIDEMIC = ODESystem.from_text("I' = 0.002*S*I - 0.45*I; S' = -0.002*S*I")
+DAYS = np.linspace(0.0, 15.0, 30)
+INFECTED = EPIDEMIC.simulate([3.0, 760.0], DAYS)[:, :1]
 
 
 @pytest.fixture(scope="module")
@@ -59,6 +62,27 @@ def test_growth_gets_no_such_advice() -> None:
 def test_numbers_that_hidden_cannot_be(wrong: object, prey: NDArray[np.float64]) -> None:
     with pytest.raises(SettingsError, match="hidden is"):
         ODEFormer(hidden=wrong).fit(prey, TIMES)
+
+
+def test_an_epidemic_of_which_only_the_infected_are_counted() -> None:
+    known = "S' = -b*S*I; I' = b*S*I - g*I"
+    model = ODEFormer(hidden=1, known=known).fit(INFECTED, DAYS, variables=["I"])
+    assert model.system_.variables == ("I", "S")
+    assert model.constants_ == pytest.approx({"b": 0.002, "g": 0.45}, rel=1e-3)
+    assert model.starts_[0] == pytest.approx([3.0, 760.0], rel=1e-3)
+    assert not any("not determine" in note for note in model.notes_)
+
+
+def test_what_the_infected_do_not_tell_is_said() -> None:
+    known = "S' = -c*b*S*I; I' = b*S*I - g*I"
+    model = ODEFormer(hidden=1, known=known).fit(INFECTED, DAYS, variables=["I"])
+    assert any("b" in note and "determine" in note for note in model.notes_)
+
+
+def test_states_of_known_that_are_not_hidden_enough(prey: NDArray[np.float64]) -> None:
+    model = ODEFormer(hidden=1, known="p' = -p; q' = p - q")
+    with pytest.raises(SettingsError, match="hidden=2"):
+        model.fit(prey, TIMES, variables=["prey"])
 
 
 def test_the_command_line(prey: NDArray[np.float64], tmp_path: Path) -> None:

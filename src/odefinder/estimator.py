@@ -27,6 +27,7 @@ from odefinder.expressions.operators import allowed_operators
 from odefinder.inference.choose.criterion import on_front
 from odefinder.inference.find import FindSettings, Outcome, default_budget, find
 from odefinder.inference.fit.known_settings import Known, knowledge_of
+from odefinder.inference.fit.known_text import known_states
 from odefinder.inference.fit.starts import starts_of
 from odefinder.inference.propose.decode import Decoding
 from odefinder.inference.remarks import Explanation
@@ -63,7 +64,7 @@ class ODEFormer(Trust, Parameters):
         variable -> number.  The velocity of `theta` is called `theta_dot`; a column of that name is a
         measured velocity.
     hidden : states that nobody measured and that the equations have all the same, such as the predator of an
-        observed prey: 1, or 2.  They are called h1, h2; their scale is free, and chosen to be simple.
+        observed prey: 1, or 2.  They are called h1, h2, and their scale is free, unless `known` has them.
     explicit_time : whether the equations may contain the time t itself.
     time_budget : seconds that a fit may take, compilation on the first run of a machine left out.  None: 10,
         and 10 more for each variable from the fourth on, up to 60.
@@ -186,7 +187,8 @@ class ODEFormer(Trust, Parameters):
         """The data with the states that nobody measured, and the time where equations may contain it."""
         if self.order == 1 and not self.hidden and not self.explicit_time:
             return dataset
-        return dataset.with_roles(self.order, self.hidden, bool(self.explicit_time))
+        names = known_states(self.known) if self.hidden and self.known is not None else ()
+        return dataset.with_roles(self.order, self.hidden, bool(self.explicit_time), names)
 
     def fit_many(
         self, datasets: Iterable[Any], n_jobs: int | None = None, backend: str | None = None

@@ -128,16 +128,21 @@ class Dataset:
         return {position: number for number, position in enumerate(self.derivative_of) if position >= 0}
 
     def with_roles(
-        self, order: int | Mapping[str, int] = 1, hidden: int = 0, explicit_time: bool = False
+        self,
+        order: int | Mapping[str, int] = 1,
+        hidden: int = 0,
+        explicit_time: bool = False,
+        hidden_names: Sequence[str] = (),
     ) -> Dataset:
         """The data with velocities of variables of higher order, hidden states, and t as a known variable.
 
         The velocity of `theta` is called `theta_dot`, its derivative `theta_ddot`.  If the data have a column
         of that name, it is this velocity, measured; otherwise it is a column of NaN, as hidden states are.
+        These are called h1, h2, ... unless they have names.
         """
         if explicit_time and TIME_NAME in (*self.variables, *self.inputs, *self.conditions):
             raise SettingsError("a column is called t, as the time would be; rename it to use explicit_time")
-        layout = states_of(self.variables, (*self.inputs, *self.conditions), order, hidden)
+        layout = states_of(self.variables, (*self.inputs, *self.conditions), order, hidden, hidden_names)
         more = layout.names[self.dimension :]
 
         def widened(values: Floats) -> Floats:

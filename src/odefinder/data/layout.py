@@ -32,11 +32,17 @@ class Layout(NamedTuple):
     derivative_of: tuple[int, ...]  # the number of the state whose derivative each is, or -1
 
 
-def states_of(observed: Sequence[str], known: Collection[str], order: Any, hidden: Any) -> Layout:
+def states_of(
+    observed: Sequence[str],
+    known: Collection[str],
+    order: Any,
+    hidden: Any,
+    hidden_names: Sequence[str] = (),
+) -> Layout:
     """The states, given the names of what was observed and of what is known without equations.
 
     The velocity of `theta` is called `theta_dot`, its derivative `theta_ddot`.  If one of this name was
-    observed, it is this velocity.  Hidden states are called h1, h2, ...
+    observed, it is this velocity.  Hidden states have the names that they are given, or h1, h2, ...
     """
     names, roles = list(observed), [Role.OBSERVED] * len(observed)
     derivative_of = [-1] * len(observed)
@@ -57,8 +63,13 @@ def states_of(observed: Sequence[str], known: Collection[str], order: Any, hidde
             below = place
     if isinstance(hidden, bool) or not isinstance(hidden, Integral) or not 0 <= int(hidden) <= MOST_HIDDEN:
         raise SettingsError(f"hidden is a whole number from 0 to {MOST_HIDDEN}, not {hidden!r}")
-    free = (f"h{number}" for number in range(1, 10**6) if f"h{number}" not in {*names, *known})
-    names += [next(free) for _ in range(int(hidden))]
+    called = [name for name in hidden_names if name not in {*names, *known}]
+    if len(called) > int(hidden):
+        raise SettingsError(
+            f"there are equations of {', '.join(called)}, which nobody measured; give hidden={len(called)}"
+        )
+    free = (f"h{number}" for number in range(1, 10**6) if f"h{number}" not in {*names, *known, *called})
+    names += called + [next(free) for _ in range(int(hidden) - len(called))]
     roles += [Role.HIDDEN] * int(hidden)
     derivative_of += [-1] * int(hidden)
     return Layout(tuple(names), tuple(roles), tuple(derivative_of))

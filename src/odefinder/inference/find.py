@@ -77,7 +77,7 @@ from odefinder.inference.remarks import (
     outliers_left_out,
     remarks,
 )
-from odefinder.inference.unmeasured import hidden_notes, turning_notes
+from odefinder.inference.unmeasured import hidden_notes, known_notes, turning_notes
 from odefinder.inference.warmup import compile_first, prepare, prepare_windows
 from odefinder.language.grammar import Forced
 from odefinder.language.tokens import Vocabulary
@@ -190,8 +190,9 @@ def _found(
         log_prior = None
         if reading is not None:
             log_prior = partial(program_log_probabilities, reading, how=how.decoding, operators=how.operators)
-        settings = SearchSettings(sparse=how.sparse)
-        kind = HiddenSearch if hidden_states(data) and data.given is None else Search
+        size = float(np.median(np.abs(scaling.factors[: data.dimension][~data.unseen])))
+        settings = SearchSettings(sparse=how.sparse, hidden_size=size)
+        kind = HiddenSearch if hidden_states(data) else Search
         search = kind(data, estimate, settings, deadline, log_prior, how.operators)
         if better is not None:
             named = partial(
@@ -223,7 +224,9 @@ def _found(
             notes += remarks([best, *explanations[1:]], original, noise, early) + turning_notes(
                 dataset, noise
             )
-            if hidden_states(data):
+            if hidden_states(data) and how.knowledge is not None:
+                notes += known_notes(judged[0].fit, data, how.knowledge, search.estimate.smoothed)
+            elif hidden_states(data):
                 notes += hidden_notes(best, _error_of(best, original), original, search.estimate.smoothed)
             if period is not None:
                 notes += chaos_notes(best, original, period / scaling.rate)

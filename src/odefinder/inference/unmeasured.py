@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from odefinder.data.dataset import Dataset
 from odefinder.data.observations import Floats, Observations
 from odefinder.data.roles import Role
 from odefinder.expressions.canonical import canonical
-from odefinder.expressions.program import CONST, Program, component_bounds
+from odefinder.expressions.program import CONST, component_bounds
 from odefinder.inference.fit.identifiable import Undetermined, undetermined
+from odefinder.inference.fit.knowledge import Knowledge
 from odefinder.inference.fit.refine import Fit
 from odefinder.inference.remarks import Explanation
-from odefinder.system import ODESystem
 
 BACK = 0.05  # share of the range by which a variable turns back, at least
 CERTAIN = 6.0  # standard deviations of the noise, likewise
@@ -34,17 +36,30 @@ def hidden_notes(best: Explanation, error: float, data: Observations, free: bool
         f"{names[0]} plus a function of what was measured, would explain the data as well."
     ]
     program = canonical(best.system.program, explicit=True)
-    for one in undetermined(Fit(program, best.starts, error), data, fit_starts=free):
-        notes.append(_sentence(one, best.system, program))
-    return notes
-
-
-def _sentence(one: Undetermined, system: ODESystem, program: Program) -> str:
-    """Such as: the data determine only the product of 0.4 (in S') and 2 (in I')."""
     owner = []
     for component, (first, last) in enumerate(component_bounds(program.ops)):
-        owner += [component] * int((program.ops[first:last] == CONST).sum())
-    shown = [f"{program.constants[k]:.4g} (in {system.variables[owner[k]]}')" for k in one.constants[:MOST]]
+        owner += [best.system.variables[component]] * int((program.ops[first:last] == CONST).sum())
+    shown = [f"{value:.4g} (in {name}')" for value, name in zip(program.constants, owner, strict=True)]
+    loose = undetermined(Fit(program, best.starts, error), data, fit_starts=free, conventions=True)
+    return notes + [_sentence(one, shown) for one in loose]
+
+
+def known_notes(fit: Fit, data: Observations, knowledge: Knowledge, free: bool) -> list[str]:
+    """Which constants of known equations are not determined; fit and data in canonical units."""
+    given = data.given
+    if given is None or not any(role == Role.HIDDEN for role in data.roles):
+        return []
+    names = [""] * len(given.numbers)
+    for place, name in zip(given.places[0], knowledge.constants, strict=True):
+        names[int(place)] = name
+    found = [f"{value:.4g}" for value in fit.program.constants[: len(fit.program.constants) - len(names)]]
+    loose = undetermined(fit, data, fit_starts=free)
+    return [_sentence(one, [*found, *names]) for one in loose]
+
+
+def _sentence(one: Undetermined, constants: Sequence[str]) -> str:
+    """Such as: the data determine only the product of 0.4 (in S') and 2 (in I')."""
+    shown = [constants[k] for k in one.constants[:MOST]]
     if one.together:
         return f"The data determine only the {one.together} of the constants {' and '.join(shown)}."
     if len(shown) == 1:

@@ -24,16 +24,16 @@ def data_of(text: list[str]) -> tuple[Fit, Observations]:
 
 def test_a_product_of_couplings() -> None:
     fit, data = data_of(["-0.5*x^3 + 0.7*y", "-0.3*x - 0.4*y"])
-    (found,) = undetermined(fit, data, fit_starts=False)
+    (found,) = undetermined(fit, data, fit_starts=False, conventions=True)
     assert found == Undetermined((1, 2), "product")
 
 
 def test_a_linear_system_has_more_freedom() -> None:
     # Only trace and determinant follow from one variable: h + a x would do as well as h.
     fit, data = data_of(["-0.5*x + 1*y", "0.3*x - 0.9*y"])
-    assert len(undetermined(fit, data, fit_starts=False)) == 1
+    assert len(undetermined(fit, data, fit_starts=False, conventions=True)) == 1
 
 
 def test_a_coefficient_of_1_fixes_the_scale() -> None:
     fit, data = data_of(["-0.5*x^3 + 1*y", "-0.3*x - 0.4*y"])
-    assert undetermined(fit, data, fit_starts=False) == []
+    assert undetermined(fit, data, fit_starts=False, conventions=True) == []

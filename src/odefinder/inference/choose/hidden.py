@@ -9,7 +9,7 @@ structures are compared, and lose the terms that the criterion does not want.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
@@ -18,17 +18,21 @@ import numpy as np
 from odefinder.data.observations import Floats, Observations
 from odefinder.errors import ExpressionError
 from odefinder.expressions.form import Form
-from odefinder.expressions.program import VAR, Program, concatenate
+from odefinder.expressions.program import CONST, VAR, Program, concatenate
+from odefinder.expressions.terms import node
 from odefinder.inference.choose.criterion import criterion, log_starts
+from odefinder.inference.choose.equations import Equations
 from odefinder.inference.choose.plausible import plausible
 from odefinder.inference.choose.pruning import pruned
 from odefinder.inference.choose.search import Candidate, Search
 from odefinder.inference.fit.gauge import normalised, path_of, variables_along
+from odefinder.inference.fit.horizon import fit_growing
 from odefinder.inference.fit.integral import ComponentFit
 from odefinder.inference.fit.refine import Fit, fit_constants
 from odefinder.inference.fit.shooting import fit_shooting
 from odefinder.inference.fit.states import StateEstimate
 from odefinder.inference.propose.frames import simpler
+from odefinder.inference.propose.scattered import scattered
 from odefinder.inference.propose.sparse import propose, propose_polynomials, smallest_sums
 from odefinder.inference.propose.unseen import LARGEST, Frame, frames, hidden_states, solved, with_path
 
@@ -39,6 +43,7 @@ WIDE = 2  # frames in which the whole library is tried
 SHOWN = 16  # proposals of the network that are fitted
 BETTER = 3  # best systems that are pruned, and whose hidden variable is changed
 ROUNDS = 3
+SCATTERED, SHORT, POLISHED = 150, 6, 8  # first values in known equations, iterations of each, and the best
 COUNTS, COUNTS_NOISY = 1e-3, 0.02  # relative size of a term that matters when hidden variables are changed
 
 
@@ -60,6 +65,11 @@ class HiddenSearch(Search):
         self, proposals: Sequence[Form], source: str = "network", votes: Sequence[int] | None = None
     ) -> list[Candidate]:
         """All stages; see `Search.run`."""
+        if self.data.given is not None:
+            self._start_from_known()
+            return (
+                self.ranked() if self._nothing_to_find else self._run_around_known(proposals, source, votes)
+            )
         if self.settings.sparse:
             self._try_frames()
         self.fit_whole(proposals, source)
@@ -74,6 +84,9 @@ class HiddenSearch(Search):
 
     def fit_whole(self, proposals: Sequence[Form], source: str) -> None:
         """Fit proposed systems, those first that come nearest to the data from a guessed path."""
+        if self.data.given is not None:
+            super().fit_whole(proposals, source)
+            return
         guesses: list[tuple[float, Guess]] = []
         for form in proposals:
             if self.deadline.over and guesses:
@@ -89,8 +102,10 @@ class HiddenSearch(Search):
                 break
             self._try(guess)
 
-    def collect_equations(self, proposals: object, source: str) -> None:
-        """Nothing: equations cannot be told apart without the hidden states."""
+    def collect_equations(self, proposals: Iterable[Form], source: str) -> None:
+        """Nothing, as a rule: equations cannot be told apart without the hidden states."""
+        if self.data.given is not None:
+            super().collect_equations(proposals, source)
 
     def _try_frames(self) -> None:
         """Polynomial systems in every frame."""
@@ -131,6 +146,50 @@ class HiddenSearch(Search):
             if self.deadline.over:
                 return
             self._prune(found)
+
+    # ------------------------------------------------------------ known equations
+
+    @property
+    def _nothing_to_find(self) -> bool:
+        return len(self.data.closed) == self.data.dimension
+
+    def _start_from_known(self) -> None:
+        """Fit the known equations alone, from many values of their constants and of hidden states."""
+        given = self.data.given
+        if given is None:
+            return
+        nothing = concatenate(
+            [self.data.given_equation(k) or node(CONST) for k in range(self.data.dimension)]
+        )
+        program = given.with_numbers(nothing)
+        tries: list[tuple[float, int, Fit]] = []
+        for first, states in scattered(
+            program, self.data, self.estimate, self.hidden, self.settings.hidden_size, SCATTERED
+        ):
+            if self.deadline.over and tries:
+                break
+            starts = states[self.data.bounds[:-1]]
+            fit = fit_constants(first, self.data, starts=starts, iterations=SHORT)
+            tries.append((fit.error, len(tries), fit))
+        for _, _, fit in sorted(tries, key=lambda one: one[:2])[:POLISHED]:
+            again = self._once(fit.program, fit.starts, 3 * FIRST_ITERATIONS)
+            if again.error > self._too_much() and not self.deadline.over:
+                free = self.estimate.smoothed
+                grown = fit_growing(fit.program, self.data, starts=fit.starts, fit_starts=free)
+                again = min(again, grown, key=lambda one: one.error)
+            self.add(Form.of(again.program), again, "known")
+
+    def _run_around_known(
+        self, proposals: Sequence[Form], source: str, votes: Sequence[int] | None
+    ) -> list[Candidate]:
+        """The search for what is missing, along the hidden states that the known equations lead to."""
+        ranked = self.ranked()
+        path = path_of(ranked[0].fit.program, ranked[0].fit.starts, self.data) if ranked else None
+        if path is not None:
+            for k in self.hidden:
+                _, self.estimate = with_path(self.data, self.estimate, k, path[:, k])
+            self.equations = Equations(self.data, self.estimate, self.equations.operators)
+        return super().run(proposals, source, votes)
 
     # ------------------------------------------------------------ parts
 
@@ -263,6 +322,9 @@ class HiddenSearch(Search):
         return self._value(fit)
 
     def _fit(self, form: Form, source: str, hard: bool = False) -> None:
+        if self.data.given is not None:
+            super()._fit(form, source, hard)
+            return
         states = self._path_for(form.program)
         if states is not None:
             self._try(Guess(form.program, states, source))
@@ -275,4 +337,6 @@ class HiddenSearch(Search):
         return [(k, k) for k in range(len(best))]
 
     def _simplify(self, tolerance: float) -> None:
-        """Nothing: pruning has done it."""
+        """Nothing, as a rule: pruning has done it."""
+        if self.data.given is not None:
+            super()._simplify(tolerance)

@@ -67,6 +67,9 @@ class SearchSettings:
     rounds: int = 6  # of local search, as long as there is more left than noise
     parents: int = 2  # best systems from which a round starts
     passes: int = 2  # with improved estimates of smoothed states
+    hidden_size: float = (
+        1.0  # of observed states, in the user's units: where known equations have hidden ones
+    )
 
 
 @dataclass(frozen=True)

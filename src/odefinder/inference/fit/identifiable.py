@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from odefinder.data.observations import Floats, Ints, Observations
-from odefinder.inference.fit.refine import Fit, expansion
+from odefinder.inference.fit.refine import Fit, expansion, given_constants
 
 FLAT = 1e-11  # eigenvalue relative to the largest: below it, even exact data say nothing
 UNKNOWN = 1.0  # relative standard error of a combination that the data do not determine
@@ -28,14 +28,19 @@ class Undetermined:
     together: str  # "product" or "ratio" of two; "" for anything else
 
 
-def undetermined(fit: Fit, data: Observations, *, fit_starts: bool) -> list[Undetermined]:
-    """The directions in which constants are free; constants of exactly 1 or -1 are conventions."""
+def undetermined(
+    fit: Fit, data: Observations, *, fit_starts: bool, conventions: bool = False
+) -> list[Undetermined]:
+    """The directions in which constants are free; conventions: those of exactly 1 or -1 are not."""
     constants = fit.program.constants
     count = len(constants)
     _, _, matrix = expansion(fit.program, data, fit.starts, fit_starts=fit_starts)
     if not np.isfinite(matrix).all() or not np.isfinite(fit.error):
         return []
-    free = np.flatnonzero((np.abs(constants) != 1.0) & (constants != 0.0))
+    held = (constants == 0.0) | given_constants(fit.program, data)
+    if conventions:
+        held |= np.abs(constants) == 1.0
+    free = np.flatnonzero(~held)
     if len(free) == 0:
         return []
     information = _without_starts(matrix, free, count) * np.outer(constants[free], constants[free])

@@ -144,6 +144,10 @@ def fit_shooting(
 
     intervals: of a segment; by default a tenth of the longest trajectory, but at least four.
     """
+    if data.given is not None:  # segments integrate what is found, without what is known
+        return fit_constants(
+            program, data, starts=states[data.bounds[:-1]], fit_starts=fit_starts, fixed=fixed
+        )
     longest = int(np.diff(data.bounds).max()) - 1
     segments = cut(data, max(4, longest // 10) if intervals is None else intervals)
     shots = fit_shots(program, data, states, segments, fixed=fixed, iterations=iterations, deadline=deadline)
