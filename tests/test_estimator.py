@@ -62,7 +62,7 @@ def test_finds_a_known_system(fitted: ODEFormer) -> None:
 
 def test_the_table_of_systems(fitted: ODEFormer) -> None:
     table = fitted.equations_
-    assert list(table) == ["complexity", "r2", "front", "criterion", "weight", "source", "system"]
+    assert list(table) == ["complexity", "r2", "front", "criterion", "weight", "source", "errors", "system"]
     assert (table["criterion"].diff()[1:] >= 0.0).all()
     assert table["weight"].between(0.0, 1.0).all()
     assert table["weight"].is_monotonic_decreasing

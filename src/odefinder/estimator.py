@@ -10,17 +10,15 @@ from dataclasses import replace
 from functools import cached_property
 from numbers import Integral
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from odefinder.data.arrays import from_arrays
-from odefinder.data.clock import times_on
 from odefinder.data.dataset import Dataset, Floats
 from odefinder.data.joining import joined
 from odefinder.data.time_units import in_units_of
-from odefinder.edge.parameters import checked_all
+from odefinder.edge.parameters import checked, checked_all
 from odefinder.edge.rules import cores, shown
 from odefinder.errors import SettingsError
 from odefinder.expressions.operators import allowed_operators
@@ -66,6 +64,7 @@ class ODEFormer(Trust, Parameters):
     hidden : states that nobody measured and that the equations have all the same, such as the predator of an
         observed prey: 1, or 2.  They are called h1, h2, and their scale is free, unless `known` has them.
     explicit_time : whether the equations may contain the time t itself.
+    round_constants : whether constants become simple numbers where the data allow it, such as 1.0003 -> 1.
     time_budget : seconds that a fit may take, compilation on the first run of a machine left out.  None: 10,
         and 10 more for each variable from the fourth on, up to 60.
     random_state : a whole number gives the same result every time; None, another one each time.
@@ -87,7 +86,7 @@ class ODEFormer(Trust, Parameters):
     ----------
     equations_ : DataFrame, one row per system, best first: complexity, r2, front (whether no other is both
         simpler and closer to the data), criterion (smaller is better), weight (the chance that it
-        predicts trajectories from elsewhere), source, system.
+        predicts trajectories from elsewhere), source, errors (standard errors of `system.constants`), system.
     system_ : the chosen ODESystem, by default the first of them; `choose` takes another.
     starts_ : its initial values, (trajectories, variables), estimated where the data are noisy.
     noise_ : standard deviation of the measurement errors of each variable, as estimated from the data.
@@ -125,6 +124,7 @@ class ODEFormer(Trust, Parameters):
         conserve: str | Sequence[str] | None = None,
         vary: Sequence[str] | None = None,
         hidden: int = 0,
+        round_constants: bool = True,
     ):
         self.order = order
         self.hidden = hidden
@@ -135,6 +135,7 @@ class ODEFormer(Trust, Parameters):
         self.positive = positive
         self.conserve = conserve
         self.vary = vary
+        self.round_constants = round_constants
         self.time_budget = time_budget
         self.random_state = random_state
         self.samples = samples
@@ -227,6 +228,7 @@ class ODEFormer(Trust, Parameters):
             weights=given["weights"],
             runtime=given["runtime"],
             threads=min(given["threads"], cores()),  # more would wait for each other
+            round_constants=given["round_constants"],
         )
 
     def _keep(self, dataset: Dataset, outcome: Outcome) -> ODEFormer:
@@ -237,7 +239,7 @@ class ODEFormer(Trust, Parameters):
         self.notes_ = [*dataset.notes, *outcome.notes]
         self.n_features_in_ = dataset.dimension
         self._explanations = outcome.explanations
-        for name in ("equations_", "_prepared"):  # of an earlier fit
+        for name in ("equations_", "_prepared", "_drawn"):  # of an earlier fit
             self.__dict__.pop(name, None)
         return self.choose(0)
 
@@ -260,6 +262,7 @@ class ODEFormer(Trust, Parameters):
                 "criterion": [one.criterion for one in found],
                 "weight": [one.weight for one in found],
                 "source": [one.source for one in found],
+                "errors": self.standard_errors(),
                 "system": [one.system for one in found],
             }
         )
@@ -277,26 +280,6 @@ class ODEFormer(Trust, Parameters):
         self.system_, self.starts_ = explanations[row].system, explanations[row].starts
         self.constants_ = dict(explanations[row].constants)
         return self
-
-    def simulate(
-        self,
-        x0: ArrayLike | Mapping[str, float] | None = None,
-        t: ArrayLike | None = None,
-        inputs: Any = None,
-        conditions: Mapping[str, float] | None = None,
-    ) -> Floats:
-        """The trajectory (points, variables) of the chosen system at the times t, from x0 at t[0].
-
-        Without x0 and t they are those of the first observed trajectory; so are inputs and conditions if none
-        are given, and beyond the observed times their last values hold.  Where the data have dates, t may
-        have them, too.
-        """
-        self._fitted()
-        if inputs is None and conditions is None and self.system_.inputs:
-            inputs = self.dataset_.all_signals()[0]
-        start = self.starts_[0] if x0 is None else x0
-        times = self.dataset_.times[0] if t is None else times_on(self.dataset_.clock, t)
-        return self.system_.simulate(start, times, inputs, conditions)
 
     def score(
         self, X: Any, t: Any = None, *, inputs: Any = None, conditions: Any = None, errors: Any = None
@@ -321,11 +304,6 @@ class ODEFormer(Trust, Parameters):
         predicted = [self.system_.simulate(start, times, signals) for start, times, signals in driven]
         return variance_weighted_r2(np.concatenate(dataset.states), np.concatenate(predicted))
 
-    def latex(self, digits: int | Literal["enough"] | None = "enough") -> str:
-        """The chosen system as an `aligned` block for mathematics mode; by default as `print` shows it."""
-        self._fitted()
-        return self.system_.latex(digits)
-
     def sympy(self) -> list[Any]:
         """The right-hand sides of the chosen system as SymPy expressions."""
         self._fitted()
@@ -347,15 +325,20 @@ class ODEFormer(Trust, Parameters):
         signals = signals._replace(before=signals.before[:, columns], after=signals.after[:, columns])
         return system.export(target, self.starts_[trajectory], data.times[trajectory], signals)
 
-    def plot(self, path: str | Path | None = None) -> Any:
-        """A figure of equations, data, trajectories, phase portrait and candidates; also to a file."""
+    def plot(self, path: str | Path | None = None, bands: bool = True, horizon: float | None = None) -> Any:
+        """A figure of equations, data, trajectories, phase portrait and candidates; also to a file.
+
+        bands: whether the trajectories have bands of 90 %.  horizon: how long they go on after the data.
+        """
         from odefinder.output.plot import Front, save, summary_figure
 
         self._fitted()
         # On a logarithmic axis a fit with R2 = 1 would have no place.
         errors = [max(1.0 - one.r2, 1e-12) for one in self._explanations]
         front = Front([one.system.complexity for one in self._explanations], errors, self.chosen_)
-        figure = summary_figure(self.dataset_, self.system_, self.starts_, front)
+        longer = 0.0 if horizon is None else checked("horizon", horizon)
+        around = self.observed_bands(longer) if checked("bands", bands) else []
+        figure = summary_figure(self.dataset_, self.system_, self.starts_, front, around, longer)
         if path is not None:
             save(figure, path)
         return figure

@@ -231,7 +231,7 @@ class ODESystem:
         from odefinder.numerics.integrate import Status
         from odefinder.simulation.trajectory import Task, rows_reached, trajectory
 
-        start, times = self._initial_values(x0, "x0"), increasing_times(t)
+        start, times = self.initial_values(x0, "x0"), increasing_times(t)
         rtol, atol = checked("rtol", rtol), checked("atol", atol)
         max_steps = checked("max_steps", max_steps)
         signals = self._driving(times, inputs, conditions, doses)
@@ -260,7 +260,15 @@ class ODESystem:
             warnings.warn(SimulationWarning(note), stacklevel=3)
         return with_doses(signals, doses, self.variables)
 
-    def _initial_values(self, x0: ArrayLike | Mapping[str, float], what: str) -> NDArray[np.float64]:
+    def driven(
+        self, t: ArrayLike, inputs: Any = None, conditions: Mapping[str, float] | None = None
+    ) -> tuple[NDArray[np.float64], Signals]:
+        """The times, checked, and what drives the system between them."""
+        times = increasing_times(t)
+        return times, self._driving(times, inputs, conditions, None)
+
+    def initial_values(self, x0: ArrayLike | Mapping[str, float], what: str = "x0") -> NDArray[np.float64]:
+        """The initial values in the order of the variables, checked."""
         if isinstance(x0, Mapping):
             if set(x0) != set(self.variables):
                 given = ", ".join(map(str, x0)) or "nothing"
@@ -296,13 +304,22 @@ class ODESystem:
             for name, component in zip(self.variables, self.program.components(), strict=True)
         )
 
-    def latex(self, digits: int | Literal["enough"] | None = "enough") -> str:
-        """An `aligned` block for mathematics mode; by default with as many digits as `print` shows."""
+    def latex(
+        self,
+        digits: int | Literal["enough"] | None = "enough",
+        labels: Sequence[str | None] | None = None,
+    ) -> str:
+        """An `aligned` block for mathematics mode; by default with as many digits as `print` shows.
+
+        labels: what stands in place of the magnitude of each of the `constants`; None: its number.
+        """
         shown: Digits = self.digits if digits == "enough" else checked("digits", digits)
-        lines = (
-            rf"\dot{{{latex_name(name)}}} &= {to_latex(component, self.names, shown)}"
-            for name, component in zip(self.variables, self.program.components(), strict=True)
-        )
+        lines, first = list[str](), 0
+        for name, component in zip(self.variables, self.program.components(), strict=True):
+            own = None if labels is None else labels[first : first + len(component.constants)]
+            first += len(component.constants)
+            right = to_latex(component, self.names, shown, own)
+            lines.append(rf"\dot{{{latex_name(name)}}} &= {right}")
         return "\\begin{aligned}\n" + " \\\\\n".join(lines) + "\n\\end{aligned}"
 
     def _repr_latex_(self) -> str:
@@ -358,7 +375,7 @@ class ODESystem:
         if inputs is None and conditions is None and set(self.inputs) - {TIME_NAME}:
             given["inputs"], inputs = None, constant(np.ones(len(self.inputs)))
         assumed = [what for what, value in given.items() if value is None]
-        values = self._initial_values(np.ones(self.dimension) if start is None else start, "start")
+        values = self.initial_values(np.ones(self.dimension) if start is None else start, "start")
         points = increasing_times([0.0, 10.0] if times is None else times)
         signals = self._driving(points, inputs, conditions, doses)
         span = (points[0], points[-1])

@@ -167,6 +167,23 @@ def test_ctrl_c_before_anything_was_found() -> None:
 # ---------------------------------------------------------------- simulate
 
 
+def test_errors_of_the_constants(noisy: Path) -> None:
+    options = ("--no-network", "--no-sparse", "--guess", "x' = -x", "--no-round")
+    result = invoke("fit", noisy, *options, "--errors")
+    assert result.exit_code == 0, result.output
+    assert "std. error" in result.output
+    content = json.loads(invoke("fit", noisy, *options, "--json").stdout)
+    (constant,) = content["constants"]
+    assert constant["low"] < constant["value"] < constant["high"]
+    assert constant["error"] > 0.0
+    assert not constant["rounded"]
+
+
+def test_simulate_with_bands(uncertain: Path) -> None:
+    result = invoke("simulate", uncertain, "--points", 5, "--bands")
+    assert result.stdout.splitlines()[0] == "t,x,x_lower,x_upper"
+
+
 def test_simulate_prints_csv(saved: Path) -> None:
     result = invoke("simulate", saved, "--x0", "y=1,x=0", "--t-start", "0", "--t-end", "1", "--points", "3")
     assert result.exit_code == 0, result.output

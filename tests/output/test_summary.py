@@ -57,3 +57,27 @@ def test_it_is_data_too(model: ODEFormer) -> None:
 )
 def test_numbers_with_errors(value: float, error: float, text: str) -> None:
     assert with_error(value, error) == text
+
+
+def test_latex_with_errors(model: ODEFormer) -> None:
+    plain, text = model.latex(), model.latex(errors=True)
+    assert "(" in text.replace(r"\left(", "")
+    assert text.count("&=") == plain.count("&=") == 2
+    assert r"\dot{\theta} &= \theta_{\mathrm{dot}}" in text  # it was given
+
+
+def test_errors_in_the_table_of_systems(model: ODEFormer) -> None:
+    row = model.equations_.iloc[0]
+    assert row["errors"].shape == row["system"].constants.shape
+    assert (row["errors"] > 0.0).all()
+
+
+def test_without_rounding_no_constant_is_simple() -> None:
+    x = np.exp(-0.5 * T)[:, None] + 0.01 * np.random.default_rng(0).normal(size=(120, 1))
+    simple = {"network": False, "sparse": False, "guess": "x0' = -x0"}
+    rounded = ODEFormer(**simple).fit(x, T).summary().constants
+    exact = ODEFormer(**simple, round_constants=False).fit(x, T).summary().constants
+    assert [one.rounded for one in rounded] == [True]
+    assert [one.rounded for one in exact] == [False]
+    assert rounded[0].error == pytest.approx(exact[0].error, rel=0.01)
+    assert rounded[0].low == pytest.approx(exact[0].low, rel=0.01)

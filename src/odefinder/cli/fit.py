@@ -75,6 +75,12 @@ def fit(
     ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
     all: Annotated[bool, typer.Option("--all", help="Print all systems that were found.")] = False,
+    errors: Annotated[
+        bool, typer.Option("--errors", help="Print the constants with standard errors and intervals.")
+    ] = False,
+    round: Annotated[
+        bool, typer.Option(help="Whether constants become simple numbers where the data allow it.")
+    ] = True,
 ) -> None:
     """Find the differential equations behind the trajectories in a file."""
     with plain_errors():
@@ -90,7 +96,7 @@ def fit(
         checked("budget", budget), checked("seed", seed)
         names = None if variables is None else [name.strip() for name in variables.split(",")]
         orders = _orders(order)
-        errors = None if error is None else dict(_error(one) for one in error)
+        given = None if error is None else dict(_error(one) for one in error)
         dataset = read(
             file,
             time,
@@ -98,7 +104,7 @@ def fit(
             names,
             inputs=input,
             conditions=condition,
-            errors=errors,
+            errors=given,
             time_unit=time_unit,
         )
         # After what may be wrong with the file: these take a second.
@@ -108,7 +114,7 @@ def fit(
         model = ODEFormer(
             time_budget=budget, random_state=seed, operators=operators, guess=guess,
             network=network, sparse=sparse, progress=sys.stderr.isatty(), order=orders,
-            explicit_time=explicit_time, hidden=hidden,
+            explicit_time=explicit_time, hidden=hidden, round_constants=round,
         )  # fmt: skip
         model.fit(dataset)
         if save is not None:  # first: whatever becomes of the rest, the result is kept
@@ -116,7 +122,7 @@ def fit(
         if json:
             typer.echo(as_json(model))
         else:
-            print_result(model, every=all)
+            print_result(model, every=all, errors=errors)
         if plot is not None:
             model.plot(plot)
         for path in (plot, save):

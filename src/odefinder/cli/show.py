@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 SCHEMA = 1  # of what --json prints; it grows when an entry changes its meaning or goes
 
 
-def print_result(model: ODEFormer, every: bool = False) -> None:
-    """The chosen system, the others, and the notes."""
+def print_result(model: ODEFormer, every: bool = False, errors: bool = False) -> None:
+    """The chosen system, the others, and the notes; errors: and the table of its constants."""
     from rich.console import Console
 
     from odefinder.output.table import SHOWN, as_text
@@ -31,6 +31,8 @@ def print_result(model: ODEFormer, every: bool = False) -> None:
         typer.echo(as_text(model.dataset_, model._fitted(), model.chosen_, limit=limit))
         for note in model.notes_:
             say(f"note: {note}")
+    if errors:
+        typer.echo(f"\n{model.summary()}")
 
 
 def _print_pretty(console: Any, model: ODEFormer, limit: int | None) -> None:
@@ -82,6 +84,7 @@ def as_json(model: ODEFormer) -> str:
         "equations": equations_text(model.system_, model.dataset_, exact=True).splitlines(),
         "latex": model.latex(),
         **{name: chosen[name] for name in ("complexity", "r2", "weight", "starts")},
+        **model.summary().as_dict(),
         **{name: content[name] for name in ("noise", "notes", "chosen", "systems")},
     }
     return json.dumps(result, ensure_ascii=False, allow_nan=False, indent=1)

@@ -29,6 +29,9 @@ def simulate(
     ] = None,
     points: Annotated[int, typer.Option(help="Number of points.", min=2)] = 200,
     row: Annotated[int | None, typer.Option(help="Another row of the table than the chosen one.")] = None,
+    bands: Annotated[
+        bool, typer.Option("--bands", help="Also write both ends of a 90 % band, x_lower and x_upper.")
+    ] = False,
     out: Annotated[Path | None, typer.Option(help="A CSV file; by default it is printed.")] = None,
 ) -> None:
     """Simulate a saved result and write the trajectory as CSV."""
@@ -53,8 +56,10 @@ def simulate(
             raise SettingsError(f"the last time, {end:g}, must be after the first, {begin:g}: change --t-end")
         times = np.linspace(begin, end, points)
         start = fitted.starts_[0] if x0 is None else _initial_values(x0, fitted.system_)
-        states = fitted.simulate(start, times)
-        frame = pd.DataFrame(states, columns=list(fitted.system_.variables))
+        if bands:
+            frame = fitted.simulate(None if x0 is None else start, times, bands=True).frame().iloc[:, 1:]
+        else:
+            frame = pd.DataFrame(fitted.simulate(start, times), columns=list(fitted.system_.variables))
         shown = dates(clock, times) if clock.origin else times
         frame.insert(0, clock.name if clock.name not in frame else "time", shown)
         text = frame.to_csv(index=False, float_format="%.10g")

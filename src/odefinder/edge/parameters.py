@@ -32,12 +32,16 @@ PARAMETERS: dict[str, Any] = {
     "runtime": Choice(RUNTIMES),
     "threads": Whole(f"a whole number from 1 to {MOST_THREADS}", 1, MOST_THREADS),
     "explicit_time": Flag(),
+    "round_constants": Flag(),
     "n_jobs": OrNone(Whole("a whole number from -1024 to 1024", -1024, 1024)),
     "backend": OrNone(Text("the name of a joblib back-end", most=100)),
     # of a simulation
     "rtol": POSITIVE,
     "atol": OrNone(POSITIVE),
     "max_steps": Whole("a whole number, 1 or more", 1, 2**62),
+    "horizon": POSITIVE,
+    "bands": Flag(),
+    "errors_shown": Flag(),
     "level": Number("a number above 0 and below 1", 0.0, 1.0 - 1e-9, above=True),
     # of exports and files
     "digits": OrNone(Whole("a whole number from 1 to 17", 1, 17)),

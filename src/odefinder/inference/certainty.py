@@ -65,15 +65,18 @@ class Certainty:
         return self.errors[self.constants.written]
 
 
-def certainty_of(system: ODESystem, starts: Floats, given: Prepared) -> Certainty:
-    """What the data say about a system that was fitted to them; starts (trajectories, D) as fitted."""
+def certainty_of(system: ODESystem, starts: Floats, given: Prepared, polish: int = POLISH) -> Certainty:
+    """What the data say about a system that was fitted to them; starts (trajectories, D) as fitted.
+
+    polish: iterations of a fit before, from rounded constants to the best ones.
+    """
     scaling, data = given.scaling, given.data
     everywhere, starts = starts, starts[given.chosen]
     free_starts = given.estimate.smoothed
     constants = constants_of(system.program, scaling, data)
     begin = scaling.states(starts)
     best = fit_constants(
-        constants.scaled, data, starts=begin, fit_starts=free_starts, fixed=constants.held, iterations=POLISH
+        constants.scaled, data, starts=begin, fit_starts=free_starts, fixed=constants.held, iterations=polish
     )
     curvature = curvature_of(best, data, fit_starts=free_starts, held=constants.held)
     all_errors = curvature.errors()

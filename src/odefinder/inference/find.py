@@ -123,6 +123,7 @@ class FindSettings:
     weights: Path | None = None
     runtime: Kind = "onnx"
     threads: int = 1
+    round_constants: bool = True  # to simple numbers where the data allow it
 
 
 @dataclass(frozen=True)
@@ -213,7 +214,7 @@ def _found(
         with _until(deadline.within(*JUDGING), interrupt) as judge:
             judged = search.rescored(judge)
         with _until(deadline.within(*CLAIMING), interrupt):
-            explanations = _explanations(search, judged, dataset, scaling, original, how.knowledge, early)
+            explanations = _explanations(search, judged, dataset, scaling, original, how, early)
             if not explanations:
                 raise NoSystemError(_why_nothing(deadline, how))
             best = explanations[0]
@@ -354,7 +355,7 @@ def _tell(better: Better, named: Callable[[Program], Named], scaling: Scaling, f
 
 def _explanations(
     search: Search, judged: Sequence[Candidate], dataset: Dataset, scaling: Scaling, original: Observations,
-    knowledge: Knowledge | None, early: bool,
+    how: FindSettings, early: bool,
 ) -> list[Explanation]:  # fmt: skip
     """The judged systems in the user's units that may be used, with their weights.
 
@@ -364,7 +365,7 @@ def _explanations(
     rows: list[tuple[Candidate, Named, Floats]] = []
     for found in judged:
         try:
-            named = named_system(found.fit.program, search.data, scaling, dataset, knowledge)
+            named = named_system(found.fit.program, search.data, scaling, dataset, how.knowledge)
             starts = scaling.original_states(found.fit.starts)
             if hidden and named.given is None:
                 program, starts = readable(named.system.program, starts, hidden)
@@ -381,7 +382,7 @@ def _explanations(
     result = []
     known = set[bytes]()
     for place, ((found, named, starts), weight) in enumerate(zip(rows, weights, strict=True)):
-        if place < ROUNDED and not search.deadline.over:
+        if how.round_constants and place < ROUNDED and not search.deadline.over:
             data = replace(original, given=named.given)
             fit = Fit(named.found, starts, found.fit.error)
             rounded = round_constants(fit, data, fit_starts=free)

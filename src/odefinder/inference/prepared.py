@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -13,6 +14,7 @@ from odefinder.data.thinning import thinned
 from odefinder.data.units import Scaling
 from odefinder.inference.fit.noise import least_error, observation_errors, without_outliers
 from odefinder.inference.fit.states import StateEstimate, estimate_states
+from odefinder.inference.known_parts import with_varied
 from odefinder.limits.alarm import alarm_rings
 
 OUTLIER_PASSES, FAR_LESS = 3, 0.5  # the share of the noise that is left without outliers, at most
@@ -28,6 +30,16 @@ class Prepared:
     estimate: StateEstimate
     outliers: int  # values that are left out
     chosen: Ints  # which of the user's trajectories are in it
+
+    def varied(self, constants: Mapping[str, object], names: Sequence[str]) -> Prepared:
+        """The same for a system that reads constants that vary between trajectories, after all others."""
+        data = with_varied(self.data, constants, names)
+        if data is self.data:
+            return self
+        more = sum(isinstance(constants.get(name), tuple) for name in names)
+        factors = np.concatenate([self.scaling.factors, np.ones(more)])
+        scaling = replace(self.scaling, factors=factors, known=self.scaling.known + more)
+        return replace(self, data=data, scaling=scaling)
 
 
 def prepared(dataset: Dataset) -> Prepared:

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 from odefinder.data.dataset import Dataset, Floats
 from odefinder.data.roles import Role
 from odefinder.errors import DataError
+from odefinder.inference.bands import Bands
 from odefinder.numerics.knots import values_at
 from odefinder.numerics.r2 import variance_weighted_r2
 from odefinder.output.style import COLOURS, FAINT, GREY, INK, label, set_limits
@@ -20,6 +21,7 @@ from odefinder.system import ODESystem, SimulationWarning, StiffnessWarning
 
 FINE_POINTS = 600  # of a drawn trajectory
 MAX_PANELS, MAX_PAIRS = 8, 3
+BAND_OPACITY = 0.22
 
 
 class Front(NamedTuple):
@@ -39,8 +41,10 @@ class Simulated(NamedTuple):
     observed: Floats  # (points, D): at the observed times, NaN where it was not found
 
 
-def simulate(dataset: Dataset, system: ODESystem | None, starts: ArrayLike | None) -> list[Simulated]:
-    """The system's trajectory for each observed one, as far as it goes."""
+def simulate(
+    dataset: Dataset, system: ODESystem | None, starts: ArrayLike | None, horizon: float = 0.0
+) -> list[Simulated]:
+    """The system's trajectory for each observed one, as far as it goes, and `horizon` beyond the data."""
     if system is None:
         return []
     if system.dimension != dataset.dimension:
@@ -56,7 +60,7 @@ def simulate(dataset: Dataset, system: ODESystem | None, starts: ArrayLike | Non
         )
     runs = []
     for start, times, signals in zip(first, dataset.times, dataset.all_signals(), strict=True):
-        fine = np.union1d(np.linspace(times[0], times[-1], FINE_POINTS), times)
+        fine = np.union1d(np.linspace(times[0], times[-1] + horizon, FINE_POINTS), times)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", SimulationWarning)  # the figure shows it
             warnings.simplefilter("ignore", StiffnessWarning)
@@ -67,8 +71,10 @@ def simulate(dataset: Dataset, system: ODESystem | None, starts: ArrayLike | Non
     return runs
 
 
-def draw_panels(figure: Any, dataset: Dataset, simulated: Sequence[Simulated]) -> None:
-    """One panel per variable over a common time axis."""
+def draw_panels(
+    figure: Any, dataset: Dataset, simulated: Sequence[Simulated], bands: Sequence[Bands] = ()
+) -> None:
+    """One panel per variable over a common time axis; bands: one for each of the first trajectories."""
     shown = min(dataset.dimension, MAX_PANELS)
     inputs = min(len(dataset.inputs), MAX_PANELS)
     panels = np.atleast_1d(figure.subplots(shown + inputs, 1, sharex=True))
@@ -76,15 +82,18 @@ def draw_panels(figure: Any, dataset: Dataset, simulated: Sequence[Simulated]) -
     colour, opacity = _colours(dataset), _opacity(dataset)
     for j, axes in enumerate(panels[:shown]):
         line = "-" if dataset.roles[j] == Role.OBSERVED else "--"  # what nobody measured
+        for k, band in enumerate(bands):
+            axes.fill_between(
+                band.times, *_ends(band, j), color=colour(k, j), alpha=BAND_OPACITY, linewidth=0
+            )
         for k, (times, states) in enumerate(dataset.trajectories()):
             size = 3.6 if len(times) < 150 else 2.4
             axes.plot(times, states[:, j], "o", color=colour(k, j), markersize=size, alpha=opacity,
                       markeredgewidth=0)  # fmt: skip
         for k, run in enumerate(simulated):
             axes.plot(run.times, run.states[:, j], line, color=colour(k, j), linewidth=1.5)
-        set_limits(
-            axes.set_ylim, np.concatenate(dataset.states)[:, j], [run.states[:, j] for run in simulated]
-        )
+        drawn = [run.states[:, j] for run in simulated] + [np.concatenate(_ends(band, j)) for band in bands]
+        set_limits(axes.set_ylim, np.concatenate(dataset.states)[:, j], drawn)
         _mark_stops(axes, simulated, j, colour, say=j == 0)
         axes.set_ylabel(label(dataset.titles[j]))
         if simulated:
@@ -95,7 +104,7 @@ def draw_panels(figure: Any, dataset: Dataset, simulated: Sequence[Simulated]) -
     if shown < dataset.dimension:
         panels[0].set_title(f"the first {shown} of {dataset.dimension} variables", loc="left", fontsize=8)
     elif simulated:
-        _legend(panels[0], len(dataset))
+        _legend(panels[0], len(dataset), bands[0].level if bands else None)
     figure.align_ylabels(panels)
 
 
@@ -115,14 +124,28 @@ def _opacity(dataset: Dataset) -> float:
     return float(np.clip(200.0 / sum(map(len, dataset.times)), 0.05, 0.5))
 
 
-def _legend(axes: Any, trajectories: int) -> None:
-    """Dots and line are grey where colours stand for trajectories."""
+def _ends(band: Bands, variable: int) -> tuple[Floats, Floats]:
+    """Both ends of a band; without an end, it reaches far beyond the trajectory."""
+    seen = band.states[np.isfinite(band.states[:, variable]), variable]
+    far = 10.0 * (float(np.ptp(seen)) or float(np.abs(seen).max(initial=0.0)) or 1.0)
+    middle = float(seen.mean())
+    return (
+        np.maximum(band.lower[:, variable], middle - far),
+        np.minimum(band.upper[:, variable], middle + far),
+    )
+
+
+def _legend(axes: Any, trajectories: int, level: float | None = None) -> None:
+    """Dots and line are grey where colours stand for trajectories; level: of bands, if there are any."""
     from matplotlib.lines import Line2D
+    from matplotlib.patches import Patch
 
     dots = Line2D([], [], marker="o", linestyle="", color=GREY, markersize=3.6, alpha=0.6, markeredgewidth=0)
     several = f" ({trajectories} trajectories)" if trajectories > 1 else ""
-    axes.legend([dots, Line2D([], [], color=GREY, linewidth=1.6)], [f"observed{several}", "fitted system"],
-                loc="lower left", bbox_to_anchor=(-0.01, 0.97), ncols=2, fontsize=8, labelcolor=GREY,
+    band = [] if level is None else [Patch(color=GREY, alpha=BAND_OPACITY, linewidth=0)]
+    words = [f"observed{several}", "fitted system", *(f"{100 * level:g} % band" for _ in band if level)]
+    axes.legend([dots, Line2D([], [], color=GREY, linewidth=1.6), *band], words,
+                loc="lower left", bbox_to_anchor=(-0.01, 0.97), ncols=3, fontsize=8, labelcolor=GREY,
                 borderaxespad=0.0, handletextpad=0.5, columnspacing=1.2)  # fmt: skip
 
 

@@ -5,12 +5,14 @@ Every function returns a Matplotlib `Figure` that needs no display; `save` write
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from odefinder.data.dataset import Dataset
+from odefinder.inference.bands import Bands
 from odefinder.output.attractors import draw_attractors
 from odefinder.output.equation_image import equation_image
 from odefinder.output.panels import (
@@ -38,14 +40,21 @@ __all__ = [
 
 
 @styled
-def plot_fit(dataset: Dataset, system: ODESystem | None = None, starts: ArrayLike | None = None) -> Any:
+def plot_fit(
+    dataset: Dataset,
+    system: ODESystem | None = None,
+    starts: ArrayLike | None = None,
+    bands: Sequence[Bands] = (),
+    horizon: float = 0.0,
+) -> Any:
     """The data over time, one panel per variable, with the trajectories of the system.
 
-    `starts` are its initial values, (trajectories, D); by default the first known values.
+    `starts` are its initial values, (trajectories, D); by default the first known values.  bands: around the
+    first trajectories; horizon: how long the trajectories go on after the data.
     """
     rows = min(dataset.dimension, MAX_PANELS)
     figure, body = _figure(0.6 + max(1.5 * rows, 2.4), system)
-    draw_panels(body, dataset, simulate(dataset, system, starts))
+    draw_panels(body, dataset, simulate(dataset, system, starts, horizon), bands)
     return figure
 
 
@@ -83,14 +92,22 @@ def plot_candidates(front: Front) -> Any:
 
 @styled
 def summary_figure(
-    dataset: Dataset, system: ODESystem, starts: ArrayLike | None = None, front: Front | None = None
+    dataset: Dataset,
+    system: ODESystem,
+    starts: ArrayLike | None = None,
+    front: Front | None = None,
+    bands: Sequence[Bands] = (),
+    horizon: float = 0.0,
 ) -> Any:
-    """The equations, the data with the fitted trajectories, the phase portrait and the candidates."""
+    """The equations, the data with the fitted trajectories, the phase portrait and the candidates.
+
+    bands: around the first trajectories; horizon: how long the trajectories go on after the data.
+    """
     rows = min(dataset.dimension, MAX_PANELS)
     figure, body = _figure(0.4 + max(1.45 * rows, 3.4 if front is None else 4.6), system)
     left, right = body.subfigures(1, 2, width_ratios=[1.45, 1.0])
-    simulated = simulate(dataset, system, starts)
-    draw_panels(left, dataset, simulated)
+    simulated = simulate(dataset, system, starts, horizon)
+    draw_panels(left, dataset, simulated, bands)
     below = right.subplots(1 if front is None else 2, 1, height_ratios=[1.0] if front is None else [1.5, 1.0])
     portrait, *rest = np.atleast_1d(below)
     draw_portrait(portrait, dataset, system, simulated, pairs_of_variables(dataset.dimension)[0])

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from odefinder.data.dataset import Dataset, Floats
 from odefinder.expressions.digits import short_number
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 NOT_DETERMINED = "not determined"
+COLUMNS = ("name", "equation", "value", "error", "low", "high", "rounded", "given", "determined")
 DIGITS = 4
 MOST_STARTS = 12  # start values that are listed
 
@@ -47,6 +49,20 @@ class Summary:
         return pd.DataFrame(
             [[getattr(one, name) for name in columns] for one in self.constants], columns=columns
         )
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain data: `constants`, a mapping each, and `start_errors`; what is not finite is None."""
+        return {
+            "constants": [
+                {name: _plain(getattr(one, name)) for name in COLUMNS} | {"level": self.level}
+                for one in self.constants
+            ],
+            "start_errors": [[_plain(value) for value in row] for row in self.start_errors.tolist()],
+        }
+
+
+def _plain(value: Any) -> Any:
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def as_text(summary: Summary) -> str:

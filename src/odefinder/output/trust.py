@@ -2,18 +2,36 @@
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Mapping
 from functools import cached_property
-from typing import TYPE_CHECKING
+from numbers import Integral
+from typing import TYPE_CHECKING, Any, Literal, overload
 
+import numpy as np
+from numpy.typing import ArrayLike
+
+from odefinder.data.clock import times_on
 from odefinder.data.dataset import Dataset, Floats
 from odefinder.edge.parameters import checked
+from odefinder.errors import SettingsError
+from odefinder.inference.bands import LEVEL as BAND
+from odefinder.inference.bands import SECONDS, Bands, Draws, draw, likely_rows, quantiles, simulated
 from odefinder.inference.certainty import LEVEL, Certainty, certainty_of, constants_table
 from odefinder.inference.prepared import Prepared, prepared
+from odefinder.limits.deadline import Deadline
+from odefinder.numerics.knots import merged
+from odefinder.numerics.signals import Signals, constant
+from odefinder.output.numbers import with_error
 from odefinder.output.summary import Summary
-from odefinder.system import ODESystem
+from odefinder.system import ODESystem, SimulationWarning, StiffnessWarning
 
 if TYPE_CHECKING:
     from odefinder.inference.remarks import Explanation
+
+DRAWN_POINTS = 150  # of a band in a figure
+ERRORS_SECONDS = 3.0  # that the errors of all rows may take
+MOST_BANDS = 6  # trajectories of a figure that have one
 
 
 class Trust:
@@ -37,11 +55,173 @@ class Trust:
         """
         level = checked("level", level)
         found = self._certainty(self._row())
-        constants = constants_table(found, self._prepared, level)
+        constants = constants_table(found, self._given(self.chosen_), level)
         explicit = ODESystem(found.constants.program, self.system_.variables, self.system_.inputs)
         return Summary(
             self.dataset_, explicit, constants, self.starts_, found.start_errors, self.noise_, level
         )
+
+    def latex(self, digits: int | Literal["enough"] | None = "enough", errors: bool = False) -> str:
+        """The chosen system as an `aligned` block for mathematics mode; by default as `print` shows it.
+
+        errors: every constant has the standard error of its last digits in parentheses, as in 0.443(12).
+        """
+        row = self._row()
+        if not checked("errors_shown", errors):
+            return self.system_.latex(digits)
+        found = self._certainty(row)
+        values, deviations = np.abs(self.system_.constants).tolist(), found.written_errors.tolist()
+        power = r" \cdot 10^{{{}}}"
+        labels = [
+            with_error(value, error, digits if isinstance(digits, int) else 4, power) if error > 0.0 else None
+            for value, error in zip(values, deviations, strict=True)
+        ]
+        return self.system_.latex(digits, labels)
+
+    def standard_errors(self) -> list[Floats]:
+        """For each row of `equations_`, the standard errors of the constants in the order of its program.
+
+        inf: not determined by the data; 0: given by the form; NaN: not computed, for lack of time.
+        """
+        found, deadline = [], Deadline(ERRORS_SECONDS)
+        for row, one in enumerate(self._fitted()):
+            if deadline.over:
+                found.append(np.full(len(one.system.constants), np.nan))
+            else:
+                found.append(certainty_of(one.system, one.starts, self._given(row), polish=0).written_errors)
+        return found
+
+    @overload
+    def simulate(
+        self,
+        x0: ArrayLike | Mapping[str, float] | None = None,
+        t: ArrayLike | None = None,
+        inputs: Any = None,
+        conditions: Mapping[str, float] | None = None,
+        bands: Literal[False] = False,
+        level: float = BAND,
+    ) -> Floats: ...
+
+    @overload
+    def simulate(
+        self,
+        x0: ArrayLike | Mapping[str, float] | None = None,
+        t: ArrayLike | None = None,
+        inputs: Any = None,
+        conditions: Mapping[str, float] | None = None,
+        *,
+        bands: Literal[True],
+        level: float = BAND,
+    ) -> Bands: ...
+
+    def simulate(
+        self,
+        x0: ArrayLike | Mapping[str, float] | None = None,
+        t: ArrayLike | None = None,
+        inputs: Any = None,
+        conditions: Mapping[str, float] | None = None,
+        bands: bool = False,
+        level: float = BAND,
+    ) -> Floats | Bands:
+        """The trajectory (points, variables) of the chosen system at the times t, from x0 at t[0].
+
+        Without x0 and t they are those of the first observed trajectory; so are inputs and conditions if none
+        are given, and beyond the observed times their last values hold.  Where the data have dates, t may
+        have them, too.
+
+        bands : the result has `times`, `states`, and `lower` and `upper` of the same shape, between which the
+            true trajectory lies with the chance `level`.  They hold what is uncertain about the constants,
+            the initial values (unless x0 is given) and the choice among the candidates; if another row than
+            the first was chosen, only that one.
+        """
+        self._fitted()
+        if inputs is None and conditions is None and self.system_.inputs:
+            inputs = self._signals(0)
+        times = self.dataset_.times[0] if t is None else times_on(self.dataset_.clock, t)
+        start = self.starts_[0] if x0 is None else x0
+        if not checked("bands", bands):
+            return self.system_.simulate(start, times, inputs, conditions)
+        moments, signals = self.system_.driven(times, inputs, conditions)
+        begin = None if x0 is None else self.system_.initial_values(x0)
+        return self._bands(begin, moments, signals, level=level)
+
+    def forecast(
+        self, horizon: float, *, points: int = 200, trajectory: int = 0, level: float = BAND
+    ) -> Bands:
+        """How an observed trajectory goes on after its last time, for `horizon` units of time, with a band.
+
+        Inputs keep their last values, unless they are known for longer.
+        """
+        self._row()
+        horizon, points = checked("horizon", horizon), checked("points", points)
+        if not isinstance(trajectory, Integral) or not 0 <= trajectory < len(self.dataset_):
+            last = len(self.dataset_) - 1
+            raise SettingsError(f"there is no trajectory {trajectory!r}; they run from 0 to {last}")
+        begin, end = self.dataset_.times[trajectory][[0, -1]]
+        later = np.linspace(end, end + horizon, points)
+        times = later if begin == end else np.concatenate([[begin], later])
+        found = self._bands(None, times, self._signals(trajectory), trajectory, level)
+        return found.since(end)
+
+    def observed_bands(self, horizon: float = 0.0, level: float = BAND) -> list[Bands]:
+        """The first observed trajectories, and `horizon` beyond the data, each with its band, for figures."""
+        found = []
+        for k, times in enumerate(self.dataset_.times[:MOST_BANDS]):
+            fine = np.linspace(times[0], times[-1] + horizon, DRAWN_POINTS)
+            found.append(self._bands(None, fine, self._signals(k), k, level))
+        return found
+
+    def _signals(self, trajectory: int) -> Signals:
+        """What drives an observed trajectory: inputs, doses, and constants that vary between trajectories."""
+        signals, constants = self.dataset_.all_signals()[trajectory], self._fitted()[self.chosen_].constants
+        own = [
+            one[trajectory] for name in self.system_.inputs if isinstance(one := constants.get(name), tuple)
+        ]
+        if not own:
+            return signals
+        return merged([signals, constant(np.array(own))._replace(knots=self.dataset_.times[trajectory][:1])])
+
+    def _bands(
+        self, x0: Floats | None, times: Floats, signals: Signals, trajectory: int = 0, level: float = BAND
+    ) -> Bands:
+        """The trajectory of the chosen system with a band; without x0, one of the observed ones."""
+        level = checked("level", level)
+        deadline = Deadline(SECONDS)
+        start = self.starts_[trajectory] if x0 is None else x0
+        place = np.flatnonzero(self._prepared.chosen == trajectory)
+        if x0 is None and len(place) == 0:  # one of very many trajectories, and not among those fitted
+            x0 = start
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", StiffnessWarning)
+            warnings.simplefilter("ignore", SimulationWarning)  # `lost` and the band show it
+            states = self.system_.simulate(start, times, signals)
+        paths = simulated(
+            self._draws,
+            self._given(self.chosen_),
+            times,
+            signals,
+            x0,
+            int(place[0]) if len(place) else 0,
+            deadline,
+        )
+        lower, upper, lost = quantiles(paths, level)
+        names, clock = self.system_.variables, self.dataset_.clock.name
+        return Bands(times, states, lower, upper, level, lost, names, clock)
+
+    @property
+    def _draws(self) -> Draws:
+        """Systems with constants and initial values as probable as they are.
+
+        If the user chose another row than the first, then it alone.
+        """
+        row, found = self._row(), self._fitted()
+        if row not in self.__dict__.setdefault("_drawn", {}):
+            rows = [row] if row else likely_rows([one.weight for one in found])
+            candidates = [self._certainty(k) for k in rows]
+            weights = [found[k].weight for k in rows]
+            self.__dict__["_drawn"][row] = draw(candidates, weights, self._given(row))
+        draws: Draws = self.__dict__["_drawn"][row]
+        return draws
 
     def _row(self) -> int:
         """The chosen row of a fitted estimator."""
@@ -51,7 +231,12 @@ class Trust:
     def _certainty(self, row: int) -> Certainty:
         """What the data say about a row of the table."""
         one = self._fitted()[row]
-        return certainty_of(one.system, one.starts, self._prepared)
+        return certainty_of(one.system, one.starts, self._given(row))
+
+    def _given(self, row: int) -> Prepared:
+        """The data as they were fitted by a row of the table."""
+        one = self._fitted()[row]
+        return self._prepared.varied(one.constants, one.system.inputs)
 
     @cached_property
     def _prepared(self) -> Prepared:

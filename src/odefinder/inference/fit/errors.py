@@ -42,7 +42,7 @@ class Curvature:
         matrix = self.matrix[np.ix_(own, own)]
         length = np.sqrt(np.where(np.diag(matrix) > 0.0, np.diag(matrix), 1.0))
         values, vectors = np.linalg.eigh(matrix / np.outer(length, length))
-        flat = values < FLAT * values[-1]
+        flat = values <= FLAT * values[-1]
         inverse = (vectors[:, ~flat] / values[~flat]) @ vectors[:, ~flat].T
         covariance[np.ix_(own, own)] = self.variance * inverse / np.outer(length, length)
         determined[own] = np.sqrt((vectors[:, flat] ** 2).sum(axis=1)) < PART

@@ -1,0 +1,237 @@
+"""Where trajectories may run: constants, initial values and candidates drawn by their probability.
+
+Each candidate gets a share of the draws according to its weight.  Its constants and initial values are drawn
+from the quadratic approximation of the likelihood, with a wide prior where the data say nothing, and drawn
+again with the weights that the trajectories over the data really deserve.  Every draw is simulated; a band
+holds the wanted share of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from odefinder.data.observations import Floats, Ints
+from odefinder.expressions.program import Program
+from odefinder.inference.certainty import Certainty
+from odefinder.inference.fit.refine import fit_constants
+from odefinder.inference.prepared import Prepared
+from odefinder.limits.deadline import Deadline
+from odefinder.numerics.integrate import integrate
+from odefinder.numerics.signals import Signals
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+LEVEL = 0.9  # of bands
+DRAWS = 200  # trajectories behind a band
+MOST, LEAST = 20, 0.01  # candidates that take part, and their weight relative to the first
+SECONDS = 20.0  # that a band may take
+PROPOSED = 2  # parameters proposed for each that is drawn
+WIDTH = 1.0  # of the prior: standard deviation of a constant relative to its value, of a start in its scale
+NARROWER = 0.3  # factor of the proposals' width where hardly any of them fits the data
+TRIED = 3  # widths
+FEW = 0.1  # share of the proposals that should count
+MAX_STEPS, RTOL, ATOL, BOUND = 5000, 1e-6, 1e-9, 1e6  # of a drawn trajectory, in canonical units
+
+
+@dataclass(frozen=True)
+class Draws:
+    """Systems in canonical units with their initial values."""
+
+    programs: Sequence[Program]
+    starts: Floats  # (draws, trajectories, D)
+
+
+@dataclass(frozen=True, repr=False)
+class Bands:
+    """A trajectory and the band around it."""
+
+    times: Floats  # (N,)
+    states: Floats  # (N, D): of the chosen system
+    lower: Floats  # (N, D); -inf where too many draws run away
+    upper: Floats  # (N, D)
+    level: float  # the chance that the true value is inside, if the candidates and the noise are as found
+    lost: Floats  # (N,): share of the draws that have no solution at that time
+    variables: tuple[str, ...]
+    clock: str = "t"  # the name of the time
+
+    def since(self, time: float) -> Bands:
+        """The part from this time on."""
+        own = self.times >= time
+        return replace(
+            self,
+            times=self.times[own],
+            states=self.states[own],
+            lower=self.lower[own],
+            upper=self.upper[own],
+            lost=self.lost[own],
+        )
+
+    def frame(self) -> pd.DataFrame:
+        """A table with the columns t, x, x_lower, x_upper, ..."""
+        import pandas as pd
+
+        columns = {self.clock: self.times}
+        for d, name in enumerate(self.variables):
+            columns |= {
+                name: self.states[:, d],
+                f"{name}_lower": self.lower[:, d],
+                f"{name}_upper": self.upper[:, d],
+            }
+        return pd.DataFrame(columns)
+
+    def __repr__(self) -> str:
+        first, last = self.times[[0, -1]]
+        share = f"{100 * self.level:g} %"
+        return f"Bands of {', '.join(self.variables)} ({share}), {self.clock} from {first:g} to {last:g}"
+
+
+def draw(
+    candidates: Sequence[Certainty],
+    weights: Sequence[float],
+    given: Prepared,
+    count: int = DRAWS,
+    seed: int = 0,
+    deadline: Deadline | None = None,
+) -> Draws:
+    """Systems with constants and initial values, as probable as the data say."""
+    rng = np.random.default_rng(seed)
+    deadline = deadline or Deadline(SECONDS)
+    programs, starts = list[Program](), list[Floats]()
+    for found, own in zip(candidates, shares(weights, count), strict=True):
+        if own == 0:
+            continue
+        parameters = _parameters(found, given, int(own), rng, deadline)
+        n_constants = len(found.constants.scaled.constants)
+        for one in parameters:
+            programs.append(found.constants.scaled.with_constants(one[:n_constants]))
+            starts.append(one[n_constants:].reshape(found.best.starts.shape))
+    return Draws(programs, np.array(starts))
+
+
+def likely_rows(weights: Sequence[float]) -> list[int]:
+    """Which candidates take part: those that would get a draw, at most MOST."""
+    order = np.argsort(-np.asarray(weights), kind="stable")[:MOST]
+    best = weights[order[0]]
+    return [int(k) for k in order if weights[k] >= LEAST * best]
+
+
+def shares(weights: Sequence[float], count: int) -> Ints:
+    """How many of `count` draws each candidate gets, in proportion to its weight; the first gets some."""
+    relative = np.asarray(weights, np.float64)
+    total = float(relative.sum())
+    exact = count * (relative / total if total > 0.0 else np.eye(len(relative))[0])
+    numbers = np.floor(exact).astype(np.int64)
+    largest = np.argsort(-(exact - numbers), kind="stable")
+    numbers[largest[: count - int(numbers.sum())]] += 1
+    return numbers
+
+
+def _parameters(
+    found: Certainty, given: Prepared, count: int, rng: np.random.Generator, deadline: Deadline
+) -> Floats:
+    """Constants and initial values (count, P) of one candidate, all of them, free or held."""
+    best, curvature, data = found.best, found.curvature, given.data
+    centre = np.concatenate([best.program.constants, best.starts.ravel()])
+    free = np.zeros(len(centre), np.bool_)
+    free[: len(curvature.free)] = curvature.free
+    own = np.flatnonzero(free)
+    certain = np.tile(centre, (count, 1))
+    if len(own) == 0 or not np.isfinite(best.error):
+        return certain
+    prior = np.eye(len(own)) / WIDTH**2
+    usable = np.isfinite(curvature.variance) and curvature.variance > 0.0
+    matrix = curvature.matrix[np.ix_(own, own)] / curvature.variance + prior if usable else prior
+    try:
+        factor = np.linalg.cholesky(matrix)
+    except np.linalg.LinAlgError:
+        return certain
+    if not usable:
+        return certain
+    width = 1.0
+    for _ in range(TRIED):
+        normal = rng.normal(size=(PROPOSED * count, len(own)))
+        steps = width * np.linalg.solve(factor.T, normal.T).T
+        proposals = np.tile(centre, (len(steps), 1))
+        proposals[:, own] += steps
+        costs = np.full(len(steps), np.inf)
+        for k, one in enumerate(proposals):
+            if deadline.over:
+                break
+            costs[k] = _cost(one, found, given)
+        likely = -0.5 * (costs - best.error * data.count) / curvature.variance
+        likely += -0.5 * (steps**2).sum(axis=1) / WIDTH**2 + 0.5 * (normal**2).sum(axis=1)
+        chances = np.exp(likely - likely.max()) if np.isfinite(likely).any() else np.zeros(len(likely))
+        if chances.sum() ** 2 > FEW * len(chances) * (chances**2).sum():
+            break
+        width *= NARROWER
+    if not chances.sum() > 0.0:
+        return certain
+    chances = np.minimum(chances / chances.sum(), 1.0 / np.sqrt(len(chances)))  # none may count for all
+    return proposals[_resampled(chances / chances.sum(), count, rng)]
+
+
+def _cost(parameters: Floats, found: Certainty, given: Prepared) -> float:
+    """The sum of squares of the weighted residuals."""
+    program = found.constants.scaled
+    count = len(program.constants)
+    starts = parameters[count:].reshape(found.best.starts.shape)
+    fit = fit_constants(program.with_constants(parameters[:count]), given.data, starts=starts, iterations=0)
+    return fit.error * given.data.count
+
+
+def _resampled(chances: Floats, count: int, rng: np.random.Generator) -> Ints:
+    """Systematic resampling: places (count,) with these chances."""
+    points = (rng.random() + np.arange(count)) / count
+    return np.minimum(np.searchsorted(np.cumsum(chances), points), len(chances) - 1)
+
+
+def simulated(
+    draws: Draws,
+    given: Prepared,
+    times: Floats,
+    signals: Signals,
+    start: Floats | None = None,
+    trajectory: int = 0,
+    deadline: Deadline | None = None,
+) -> Floats:
+    """Trajectories (draws, N, D) in the user's units; NaN where there is no solution.
+
+    start (D,): where all of them begin, at the first time; without it, at their own initial values of an
+    observed trajectory.
+    """
+    scaling = given.scaling
+    deadline = deadline or Deadline(SECONDS)
+    driven, moments = scaling.signals(signals, float(times[0])), scaling.times(times)
+    paths = np.full((len(draws.programs), len(times), scaling.dimension), np.nan)
+    for k, program in enumerate(draws.programs):
+        if deadline.over:
+            return paths[:k]
+        begin = draws.starts[k, trajectory] if start is None else scaling.states(start)
+        size = max(1.0, float(np.abs(begin).max()))
+        paths[k], _ = integrate(
+            program, begin, moments, signals=driven, rtol=RTOL, atol=ATOL * size, max_steps=MAX_STEPS,
+            bound=BOUND * size,
+        )  # fmt: skip
+    return scaling.original_states(paths)
+
+
+def quantiles(paths: Floats, level: float) -> tuple[Floats, Floats, Floats]:
+    """Lower and upper ends (N, D) of the band that holds this share of all draws, and the share lost (N,).
+
+    Draws that have no solution may be anywhere: where they are too many, the band has no ends.
+    """
+    there = np.asarray(np.isfinite(paths).all(axis=2))
+    lost = 1.0 - there.mean(axis=0) if len(paths) else np.ones(paths.shape[1])
+    lower = np.full(paths.shape[1:], -np.inf)
+    upper = np.full(paths.shape[1:], np.inf)
+    for i in np.flatnonzero(lost <= 1.0 - level).tolist():
+        inside = level / (1.0 - lost[i])
+        lower[i], upper[i] = np.quantile(
+            paths[there[:, i], i], [0.5 - 0.5 * inside, 0.5 + 0.5 * inside], axis=0
+        )
+    return lower, upper, lost
