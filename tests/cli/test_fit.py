@@ -168,7 +168,7 @@ def test_ctrl_c_before_anything_was_found() -> None:
 
 
 def test_errors_of_the_constants(noisy: Path) -> None:
-    options = ("--no-network", "--no-sparse", "--guess", "x' = -x", "--no-round")
+    options = ("--variables", "x", "--no-network", "--no-sparse", "--guess", "x' = -x", "--no-round")
     result = invoke("fit", noisy, *options, "--errors")
     assert result.exit_code == 0, result.output
     assert "std. error" in result.output
@@ -181,7 +181,7 @@ def test_errors_of_the_constants(noisy: Path) -> None:
 
 def test_simulate_with_bands(uncertain: Path) -> None:
     result = invoke("simulate", uncertain, "--points", 5, "--bands")
-    assert result.stdout.splitlines()[0] == "t,x,x_lower,x_upper"
+    assert result.stdout.splitlines()[0] == "Time,x,x_lower,x_upper,y,y_lower,y_upper"
 
 
 def test_simulate_prints_csv(saved: Path) -> None:

@@ -195,15 +195,8 @@ class Trust:
             warnings.simplefilter("ignore", StiffnessWarning)
             warnings.simplefilter("ignore", SimulationWarning)  # `lost` and the band show it
             states = self.system_.simulate(start, times, signals)
-        paths = simulated(
-            self._draws,
-            self._given(self.chosen_),
-            times,
-            signals,
-            x0,
-            int(place[0]) if len(place) else 0,
-            deadline,
-        )
+        which = int(place[0]) if len(place) else 0
+        paths = simulated(self._draws, self._given(self.chosen_), times, signals, x0, which, deadline)
         lower, upper, lost = quantiles(paths, level)
         names, clock = self.system_.variables, self.dataset_.clock.name
         return Bands(times, states, lower, upper, level, lost, names, clock)
