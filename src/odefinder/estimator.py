@@ -27,6 +27,7 @@ from odefinder.inference.find import FindSettings, Outcome, default_budget, find
 from odefinder.inference.fit.known_settings import Known, knowledge_of
 from odefinder.inference.fit.known_text import known_states
 from odefinder.inference.fit.starts import starts_of
+from odefinder.inference.measures import Measure, chaos_measure, checked_measure
 from odefinder.inference.propose.decode import Decoding
 from odefinder.inference.remarks import Explanation
 from odefinder.inference.wishes import guessed_programs, seed_of
@@ -282,14 +283,26 @@ class ODEFormer(Trust, Parameters):
         return self
 
     def score(
-        self, X: Any, t: Any = None, *, inputs: Any = None, conditions: Any = None, errors: Any = None
+        self,
+        X: Any,
+        t: Any = None,
+        *,
+        inputs: Any = None,
+        conditions: Any = None,
+        errors: Any = None,
+        measure: Measure = "r2",
     ) -> float:
         """R2 of the chosen system's trajectories, weighted by variance; -inf where one blows up.
+
+        measure : for chaotic motion, which no one can follow for long, `valid_time` (how long predictions
+            hold, in Lyapunov times), `window_r2` (R2 over one Lyapunov time), `attractor_distance` (0: the
+            same attractor), `lyapunov_exponent` (the largest) or `dimension` (of the attractor).
 
         They begin at the first values of the data, or, where these are noisy or missing, at estimates; those
         of velocities that nobody measured are fitted.  Columns with names are found by them, in any order.
         """
         self._fitted()
+        measure = checked_measure(measure)
         given = in_units_of(
             _dataset(X, t, inputs=inputs, conditions=conditions, errors=errors), self.dataset_.clock
         )
@@ -300,6 +313,8 @@ class ODEFormer(Trust, Parameters):
                 f"{', '.join(dataset.known) or 'none'}; give the same ones (inputs=, conditions=)"
             )
         starts = starts_of(self.system_, dataset, self.starts_.mean(axis=0))
+        if measure != "r2":
+            return chaos_measure(self.system_, dataset, starts, measure)
         driven = zip(starts, dataset.times, dataset.all_signals(), strict=True)
         predicted = [self.system_.simulate(start, times, signals) for start, times, signals in driven]
         return variance_weighted_r2(np.concatenate(dataset.states), np.concatenate(predicted))

@@ -41,23 +41,32 @@ def valid_time(t: ArrayLike, truth: ArrayLike, predicted: ArrayLike, threshold: 
     return float((times[off[0]] if len(off) else times[-1]) - times[0])
 
 
-def window_r2(program: Program, t: ArrayLike, states: ArrayLike, length: float) -> float:
+def window_r2(
+    program: Program, t: ArrayLike, states: ArrayLike, length: float, starts: ArrayLike | None = None
+) -> float:
     """R2 of predictions over windows of this length, such as a Lyapunov time, each from its observed start.
 
     Windows begin at complete rows of the record (N, D) and do not overlap.  -inf if one of them cannot be
-    integrated, or none has two points.  A noisy start costs R2: smooth it first if that matters.
+    integrated, or none has two points.  A noisy start costs R2; starts (N, D) are smoothed
+    states to begin at instead.
     """
     times, x = np.asarray(t, np.float64), np.asarray(states, np.float64)
+    begin = x if starts is None else np.asarray(starts, np.float64)
     scale = float(np.nanmax(np.abs(x))) + 1e-12
     observed, predicted = [], []
     first = 0
     while first < len(times) - 1:
-        if not np.isfinite(x[first]).all():
+        if not np.isfinite(begin[first]).all():
             first += 1
             continue
         last = max(int(np.searchsorted(times, times[first] + length * (1.0 + 1e-9), side="right")), first + 2)
         path, status = integrate(
-            program, x[first], times[first:last], atol=1e-10 * scale, max_steps=MOST_STEPS, bound=1e6 * scale
+            program,
+            begin[first],
+            times[first:last],
+            atol=1e-10 * scale,
+            max_steps=MOST_STEPS,
+            bound=1e6 * scale,
         )
         if status != Status.OK:
             return -np.inf
