@@ -1,12 +1,16 @@
 """`odefinder app`: how it starts, and how it ends."""
 
+import json
 import os
 import re
 import signal
 import socket
 import subprocess
 import sys
+import time
 import urllib.request
+from pathlib import Path
+from typing import Any
 
 import pytest
 from typer.testing import CliRunner
@@ -31,6 +35,16 @@ def test_without_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "pip install 'odefinder[web]'" in result.stderr
 
 
+def test_a_page_for_other_machines_has_a_password(monkeypatch: pytest.MonkeyPatch) -> None:
+    served = list[object]()
+    monkeypatch.setattr("odefinder.web.opening.serve", lambda *given: served.extend(given[3:]))
+    command = ["app", "--no-browser", "--host", "0.0.0.0"]
+    short = CliRunner().invoke(cli.app, command, input="short\nshort\n")
+    assert "take a longer one" in short.stderr
+    CliRunner().invoke(cli.app, command, input="correct horse\ncorrect horse\n")
+    assert served == ["0.0.0.0", "correct horse"]
+
+
 @pytest.mark.skipif(os.name == "nt", reason="Windows sends no Ctrl-C to a single process")
 def test_the_page_is_there_until_ctrl_c() -> None:
     command = [sys.executable, "-m", "odefinder", "app", "--no-browser"]
@@ -45,3 +59,60 @@ def test_the_page_is_there_until_ctrl_c() -> None:
             assert server.wait(timeout=60) == 130
         finally:
             server.kill()
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows sends no Ctrl-C to a single process")
+def test_ctrl_c_in_the_middle_of_a_fit(tmp_path: Path) -> None:
+    environment = {**os.environ, "TMPDIR": str(tmp_path)}
+    command = [sys.executable, "-m", "odefinder", "app", "--no-browser"]
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
+    with subprocess.Popen(command, text=True, env=environment, **pipes) as server:
+        try:
+            assert server.stdout is not None
+            address = re.search(r"http://\S+", server.stdout.readline())[0]  # type: ignore[index]
+
+            def ask(path: str, content: object = None) -> dict[str, Any]:
+                body = None if content is None else json.dumps(content).encode()
+                with urllib.request.urlopen(f"{address}api/{path}", body, timeout=60) as answer:
+                    return json.load(answer)
+
+            table = ask("samples/hare_lynx", {})["id"]
+            options = {"network": False, "time_budget": 300.0}
+            fit = ask("fits", {"table": table, "options": options})["id"]
+            end = time.monotonic() + 240.0
+            while ask(f"fits/{fit}")["stage"] != "searching":
+                assert time.monotonic() < end
+                time.sleep(0.1)
+            workers = children(server.pid)
+            assert workers
+            assert len(list(tmp_path.glob("odefinder-*"))) == 1
+            server.send_signal(signal.SIGINT)
+            begin = time.monotonic()
+            assert server.wait(timeout=60) == 130
+            # Two seconds on a machine that has time for it; a busy one may take longer.
+            assert time.monotonic() - begin < (2.0 if os.getloadavg()[0] < (os.cpu_count() or 1) else 20.0)
+            end = time.monotonic() + 10.0
+            while running(workers):  # one that tidies up after Python's own processes ends a moment later
+                assert time.monotonic() < end
+                time.sleep(0.1)
+            assert list(tmp_path.glob("odefinder-*")) == []
+        finally:
+            server.kill()
+
+
+def children(parent: int) -> list[int]:
+    """The processes that a process started."""
+    return [process for process, above, _ in processes() if above == parent]
+
+
+def running(found: list[int]) -> list[int]:
+    return [process for process, _, state in processes() if process in found and not state.startswith("Z")]
+
+
+def processes() -> list[tuple[int, int, str]]:
+    """All of them: number, that of the parent, and state (Z: ended, and nobody has asked how)."""
+    listed = subprocess.run(
+        ["ps", "-A", "-o", "pid=,ppid=,stat="], capture_output=True, text=True, check=True
+    )
+    lines = (line.split() for line in listed.stdout.splitlines())
+    return [(int(process), int(parent), state) for process, parent, state in lines]

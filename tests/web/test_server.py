@@ -3,6 +3,7 @@
 import json
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -182,6 +183,42 @@ def test_uploads_have_a_limit(client: TestClient, app: App) -> None:
     assert sorted(app.folder.iterdir()) == before
 
 
+def test_an_upload_that_declares_a_gigabyte_is_refused_before_it_comes(client: TestClient, app: App) -> None:
+    before = sorted(app.folder.iterdir())
+    answer = client.post("api/tables", headers={"content-length": str(2**30)}, content=b"t,x\n0,1\n")
+    assert answer.status_code == 413
+    assert sorted(app.folder.iterdir()) == before
+
+
+def test_a_file_that_ends_in_the_middle(client: TestClient, tmp_path: Path) -> None:
+    pd.DataFrame({"t": np.arange(50.0), "x": np.arange(50.0)}).to_parquet(tmp_path / "a.parquet")
+    np.savez(tmp_path / "a.npz", t=np.arange(50.0), X=np.zeros((50, 2)))
+    for name in ("a.parquet", "a.npz"):
+        whole = (tmp_path / name).read_bytes()
+        answer = upload(client, whole[: len(whole) // 2], name)
+        assert answer.status_code == 400
+        assert answer.json()["error"].startswith(f"{name}: ")
+        assert str(tmp_path) not in answer.text
+
+
+def test_ten_thousand_columns(client: TestClient) -> None:
+    header = ",".join(f"c{k}" for k in range(10_000))
+    row = ",".join("1" for _ in range(10_000))
+    begin = time.monotonic()
+    answer = upload(client, f"{header}\n{row}\n")
+    assert answer.status_code == 400
+    assert "columns" in answer.json()["error"]
+    assert time.monotonic() - begin < 5.0
+
+
+def test_bytes_of_any_kind(client: TestClient) -> None:
+    noise = np.random.default_rng(0).bytes(5_000)
+    for name in ("a.csv", "a.parquet", "a.npz", "a.npy", "a.json", "a.xlsx", "a.txt", "a", ""):
+        answer = upload(client, noise, name)
+        assert answer.status_code == 400, name
+        assert "odefinder-" not in answer.json()["error"]  # no path of this machine
+
+
 def test_names_are_only_text(client: TestClient) -> None:
     found = upload(client, "t,<script>\n0,1\n1,2\n2,4\n3,8\n4,16\n", "<img>.csv").json()
     assert found["columns"] == ["t", "<script>"]
@@ -210,6 +247,23 @@ def test_sliders(client: TestClient, fitted: str) -> None:
     assert curve["states"][0][-1] == pytest.approx(3.0 * np.exp(-16.0), rel=1e-3)
     for bad in ({"constants": [1.0]}, {"until": -1}, {"starts": "x"}, {"row": 99}, {"until": None}):
         assert client.post(f"api/models/{fitted}/simulate", json=bad).status_code == 400
+
+
+def test_constants_have_errors_and_curves_have_bands(client: TestClient, fitted: str) -> None:
+    found = client.get(f"api/models/{fitted}/candidates/0/trust").json()
+    assert found["text"].splitlines()[0].startswith("x'")
+    assert found["level"] == 0.95
+    for one in found["constants"]:
+        assert one["value"] > 0.0
+        assert not one["determined"] or one["low"] <= one["value"] <= one["high"]
+    bands = client.get(f"api/models/{fitted}/candidates/0/bands", params={"until": "2"}).json()
+    for band in bands:
+        assert band["times"][-1] == pytest.approx(8.0)
+        assert all(low <= high for low, high in zip(band["low"][0], band["high"][0], strict=True))
+    for until in ("0.5", "1e9", "nan", "long"):
+        answer = client.get(f"api/models/{fitted}/candidates/0/bands", params={"until": until})
+        assert answer.status_code == 400
+    assert client.get(f"api/models/{fitted}/candidates/99/trust").status_code == 400
 
 
 def test_sliders_without_curves_give_the_equations_only(client: TestClient, fitted: str) -> None:
@@ -307,6 +361,28 @@ def test_results_expire() -> None:
         assert answer.status_code == 404
         assert "upload it again" in answer.json()["error"]
         assert list(app.folder.iterdir()) == []
+
+
+def test_many_clients_and_fits_at_once(client: TestClient) -> None:
+    """A small copy of benchmarks/web_load.py: nothing is lost, and every answer belongs to its question."""
+
+    def visit(number: int) -> str:
+        level = float(number + 1)
+        text = "t,x\n" + "\n".join(f"{t:.3f},{level * np.exp(-t):.9f}" for t in np.linspace(0, 3, 12))
+        found = upload(client, text, f"{number}.csv").json()
+        assert found["data"]["trajectories"][0]["states"][0][0] == level
+        if number % 10:
+            return ""
+        wish = {"table": found["id"], "options": {**QUICK, "time_budget": 0.5}}
+        return client.post("api/fits", json=wish).json()["id"]
+
+    with ThreadPoolExecutor(8) as pool:
+        fits = [one for one in pool.map(visit, range(30)) if one]
+    assert len(set(fits)) == 3
+    for number, fit in zip((0, 10, 20), fits, strict=True):
+        assert events(client, fit)[-1]["state"] == "done"
+        first = client.get(f"api/models/{fit}").json()["data"]["trajectories"][0]["states"][0][0]
+        assert first == number + 1
 
 
 def wait_until(true: Any, seconds: float = 60.0) -> None:

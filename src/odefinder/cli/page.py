@@ -9,10 +9,16 @@ import typer
 from odefinder.cli.exits import plain_errors
 from odefinder.errors import MissingExtraError, SettingsError
 
+SHORTEST = 8  # characters of a password
+
 
 def page(
     port: Annotated[int, typer.Option(help="The port; 0 takes a free one.")] = 0,
     browser: Annotated[bool, typer.Option(help="Whether to open the browser.")] = True,
+    host: Annotated[
+        str | None,
+        typer.Option(help="Listen to other machines, too, at this address; a password will be asked for."),
+    ] = None,
 ) -> None:
     """Open a page in the browser: look at data, fit, compare, play. Nothing leaves this machine."""
     with plain_errors():
@@ -21,6 +27,17 @@ def page(
         except ImportError:
             raise MissingExtraError("the page in the browser", "web") from None
         try:
-            serve(port, browser, typer.echo)
+            if host is None:
+                serve(port, browser, typer.echo)
+            else:
+                serve(port, browser, typer.echo, host, _password())
         except OSError as error:
             raise SettingsError(f"port {port} cannot be used: {error.strerror}; give another one") from None
+
+
+def _password() -> str:
+    """For those who open the page from elsewhere."""
+    found = str(typer.prompt("Password for the page", hide_input=True, confirmation_prompt=True))
+    if len(found) < SHORTEST:
+        raise SettingsError(f"the password has fewer than {SHORTEST} characters; take a longer one")
+    return found

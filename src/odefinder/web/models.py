@@ -11,8 +11,10 @@ import numpy as np
 from odefinder.data.dataset import Dataset, Floats
 from odefinder.errors import SettingsError
 from odefinder.estimator import ODEFormer
+from odefinder.inference.choose.criterion import on_front
 from odefinder.inference.remarks import Explanation
 from odefinder.output.export import target
+from odefinder.output.higher_order import equations_text
 from odefinder.system import ODESystem
 from odefinder.web.curves import curves, residuals
 from odefinder.web.plain import number, numbers
@@ -25,6 +27,8 @@ FARTHEST = 100.0  # durations of the data that a forecast may cover
 def result_of(model: ODEFormer) -> dict[str, Any]:
     """The whole result, without curves."""
     found = model._fitted()
+    sizes = [one.system.complexity for one in found]
+    fronts = on_front(sizes, [-one.r2 for one in found])
     return {
         "data": data_of(model.dataset_),
         "notes": model.notes_,
@@ -33,14 +37,14 @@ def result_of(model: ODEFormer) -> dict[str, Any]:
         "parameters": {"time_budget": model.time_budget, "random_state": model.random_state},
         "candidates": [
             {
-                "complexity": int(row.complexity),
-                "r2": number(row.r2),
-                "front": bool(row.front),
-                "weight": float(row.weight),
-                "source": row.source,
-                "text": str(one.system),
+                "complexity": size,
+                "r2": number(one.r2),
+                "front": bool(front),
+                "weight": float(one.weight),
+                "source": one.source,
+                "text": equations_text(one.system, model.dataset_),
             }
-            for row, one in zip(model.equations_.itertuples(), found, strict=True)
+            for one, size, front in zip(found, sizes, fronts, strict=True)
         ],
     }
 

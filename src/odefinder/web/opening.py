@@ -1,4 +1,4 @@
-"""Start the server on a free port of this machine, and open the page."""
+"""Start the server on a free port, and open the page."""
 
 from __future__ import annotations
 
@@ -11,19 +11,30 @@ from collections.abc import Callable
 
 import uvicorn
 
+from odefinder.errors import SettingsError
 from odefinder.web.curves import warm_up
 from odefinder.web.server import App
 
 HOST = "127.0.0.1"
+EVERYWHERE = ("", "0.0.0.0")
 
 
-def serve(port: int = 0, browser: bool = True, say: Callable[[str], None] = print) -> None:
-    """Run until Ctrl-C."""
+def serve(
+    port: int = 0,
+    browser: bool = True,
+    say: Callable[[str], None] = print,
+    host: str = HOST,
+    password: str | None = None,
+) -> None:
+    """Run until Ctrl-C.  On another host than this machine itself there must be a password."""
+    if password is None and host != HOST:
+        raise SettingsError("a page for other machines needs a password")
     token = secrets.token_urlsafe(16)
-    app = App(token)
+    app = App(token, password=password)
     try:
-        with _listener(port) as listener:
-            address = f"http://{HOST}:{listener.getsockname()[1]}/{token}/"
+        with _listener(host, port) as listener:
+            name = socket.gethostname() if host in EVERYWHERE else host
+            address = f"http://{name}:{listener.getsockname()[1]}/{token}/"
             say(f"odefinder is at {address}\nCtrl-C ends it.")
             threading.Thread(target=warm_up, daemon=True).start()
             if browser:
@@ -40,13 +51,13 @@ def serve(port: int = 0, browser: bool = True, say: Callable[[str], None] = prin
         app.close()
 
 
-def _listener(port: int) -> socket.socket:
+def _listener(host: str, port: int) -> socket.socket:
     """A socket that says it is TCP: only then asyncio sends small answers at once, not 40 ms later."""
     listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     if os.name == "posix":
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
-        listener.bind((HOST, port))
+        listener.bind((host, port))
         listener.listen()  # a browser that is quicker than the server waits
     except OSError:
         listener.close()

@@ -12,9 +12,8 @@ from typing import Any
 from odefinder.errors import SettingsError
 from odefinder.estimator import ODEFormer
 from odefinder.output.export import TARGETS
-from odefinder.output.plot import Front, summary_figure
 from odefinder.output.table import HEADER, rows
-from odefinder.web.models import explanation, exported
+from odefinder.web.models import explanation, exported, with_choice
 
 KINDS = {"png": "image/png", "svg": "image/svg+xml", "pdf": "application/pdf"}
 _drawing = threading.Lock()  # matplotlib draws one figure at a time
@@ -26,12 +25,9 @@ def figure(model: ODEFormer, row: int, kind: str) -> bytes:
     """The summary figure of a candidate as a file."""
     if kind not in KINDS:
         raise SettingsError(f"figures are {', '.join(KINDS)}, not {kind}")
-    one = explanation(model, row)
-    found = model._fitted()
-    errors = [max(1.0 - each.r2, 1e-12) for each in found]
-    front = Front([each.system.complexity for each in found], errors, row)
+    chosen = with_choice(model, row)
     with _drawing:
-        drawn: Any = summary_figure(model.dataset_, one.system, one.starts, front)
+        drawn: Any = chosen.plot()
         file = BytesIO()
         drawn.savefig(file, format=kind)
     return file.getvalue()
@@ -48,6 +44,7 @@ def report(model: ODEFormer, row: int) -> str:
         f"<pre>{escape(str(one.system))}</pre>",
         picture[picture.index("<svg") :],
         "<h2>Notes</h2><ul>" + "".join(f"<li>{escape(note)}</li>" for note in model.notes_) + "</ul>",
+        f"<h2>Constants and their errors</h2><pre>{escape(str(with_choice(model, row).summary()))}</pre>",
         "<h2>All candidates</h2>" + _table(cells),
         "<h2>To go on with</h2>",
         *(_folded(one.title, exported(model, row, one.name)[0]) for one in TARGETS.values()),

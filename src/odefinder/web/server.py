@@ -28,7 +28,7 @@ from odefinder.errors import DataError, OdefinderError
 from odefinder.estimator import ODEFormer
 from odefinder.expressions.program import OPCODE_BY_NAME
 from odefinder.output.export import TARGETS
-from odefinder.web import models, report
+from odefinder.web import models, report, trust
 from odefinder.web.fits import Fits, Job
 from odefinder.web.guard import Guard
 from odefinder.web.options import available, parameters
@@ -55,17 +55,16 @@ class App:
     """What a running page holds: tables, fits and results, and a private folder for them."""
 
     def __init__(
-        self, token: str, *, upload_limit: int = UPLOAD_LIMIT, kept: float = KEPT,
-        processes: int | None = None, options: dict[str, Any] | None = None,
+        self, token: str, *, password: str | None = None, upload_limit: int = UPLOAD_LIMIT,
+        kept: float = KEPT, processes: int | None = None, options: dict[str, Any] | None = None,
     ) -> None:  # fmt: skip
         self.folder = Path(tempfile.mkdtemp(prefix="odefinder-"))
         self.upload_limit, self.fixed = upload_limit, options or {}
         self.tables: Shelf[Table] = Shelf(lambda table: self._remove(table.path), kept)
         self.models: Shelf[ODEFormer] = Shelf(kept=kept)
         self.fits = Fits(self._keep, processes)
-        self.asgi = Starlette(
-            routes=self._routes(), middleware=[Middleware(Guard, token=token)], lifespan=self._lifespan
-        )
+        guard = Middleware(Guard, token=token, password=password)
+        self.asgi = Starlette(routes=self._routes(), middleware=[guard], lifespan=self._lifespan)
 
     def _routes(self) -> list[Any]:
         get, post = ["GET"], ["POST"]
@@ -82,6 +81,8 @@ class App:
             ("/api/models", self.open_model, post),
             ("/api/models/{id}", self.result, get),
             ("/api/models/{id}/candidates/{row:int}", self.candidate, get),
+            ("/api/models/{id}/candidates/{row:int}/trust", self.trust, get),
+            ("/api/models/{id}/candidates/{row:int}/bands", self.bands, get),
             ("/api/models/{id}/simulate", self.simulate, post),
             ("/api/models/{id}/{row:int}/exports/{target}", self.export, get),
             ("/api/models/{id}/{row:int}/{file}", self.download, get),
@@ -222,6 +223,15 @@ class App:
     async def candidate(self, request: Request) -> Response:
         row = request.path_params["row"]
         return JSONResponse(await run_in_threadpool(models.candidate_of, self._model(request), row))
+
+    async def trust(self, request: Request) -> Response:
+        """Errors of the constants; they take longer than the rest."""
+        row = request.path_params["row"]
+        return JSONResponse(await run_in_threadpool(trust.trust_of, self._model(request), row))
+
+    async def bands(self, request: Request) -> Response:
+        row, until = request.path_params["row"], request.query_params.get("until", "1")
+        return JSONResponse(await run_in_threadpool(trust.bands_of, self._model(request), row, until))
 
     async def simulate(self, request: Request) -> Response:
         wish = await json_of(request)

@@ -24,6 +24,8 @@ export const stopFit = (id) => post(`fits/${id}/stop`, {});
 export const openModel = (body, name) => ask(`models?name=${encodeURIComponent(name)}`, { method: "POST", body });
 export const result = (id) => ask(`models/${id}`);
 export const candidate = (id, row) => ask(`models/${id}/candidates/${row}`);
+export const trust = (id, row) => ask(`models/${id}/candidates/${row}/trust`);
+export const bands = (id, row, until) => ask(`models/${id}/candidates/${row}/bands?until=${until}`);
 export const simulate = (id, wish) => post(`models/${id}/simulate`, wish);
 export async function exported(id, row, target) {
   const response = await fetch(`api/models/${id}/${row}/exports/${target}`);

@@ -40,9 +40,9 @@ export class SeriesChart {
     this.watcher.observe(place);
   }
 
-  // data, lines: one { times, states } per trajectory; a line may have `low` and `high`, by variable as well.
+  // data, lines: one { times, states } per trajectory; bands: { times, low, high } of the first ones.
   // Only the lines change while somebody moves a slider; the zoom stays then.
-  draw(variable, data, lines, keepZoom = false) {
+  draw(variable, data, lines, { keepZoom = false, bands = [] } = {}) {
     const tables = [];
     data.forEach((one, k) => {
       tables.push([one.times, one.states[variable]]);
@@ -50,8 +50,9 @@ export class SeriesChart {
       const line = lines?.[k];
       const nothing = [[], []];
       tables.push(line ? [line.times, line.states[variable]] : nothing);
-      tables.push(line?.high ? [line.times, line.high[variable]] : nothing);
-      tables.push(line?.low ? [line.times, line.low[variable]] : nothing);
+      const band = bands[k];
+      tables.push(band ? [band.times, band.high[variable]] : nothing);
+      tables.push(band ? [band.times, band.low[variable]] : nothing);
     });
     this.plot.setData(uPlot.join(tables), !keepZoom);
     if (keepZoom) this.plot.redraw();

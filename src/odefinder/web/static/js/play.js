@@ -7,13 +7,15 @@ import { Signals, integrate, withConstants } from "./integrate.js";
 
 const STEPS = 200; // of a slider
 const POINTS = 400; // of a curve
+const REST = 400; // milliseconds
 const SLID = 3; // trajectories with sliders for their starts: more would fill the page
 const REMARKS = { "ran away": "The solution runs away; later values are not drawn." };
 
 export class Playground {
   // show({ curves, residuals }, latex): called with every simulation; what did not change is left out.
   // back(): the sliders are at the result again.
-  constructor(place, { model, candidate, data, show, back }) {
+  // forecast(until): how many durations of the data the curves last now.
+  constructor(place, { model, candidate, data, show, back, forecast }) {
     Object.assign(this, { place, model, candidate, data, show });
     this.columns = [...data.inputs, ...data.conditions];
     this.grids = {};
@@ -22,7 +24,7 @@ export class Playground {
     this.remark = el("p", { class: "facts", role: "status" }, " ");
     place.replaceChildren(
       el("div", { class: "sliders" }, ...this.constantSliders(), ...this.startSliders(), ...this.inputSliders(),
-        this.slider("forecast, times the data", 1, (now) => { this.until = now; }, 1, 5)),
+        this.slider("forecast, times the data", 1, (now) => { this.until = now; this.rest(() => forecast(now)); }, 1, 5)),
       el("div", { class: "row" }, el("button", { type: "button", onclick: () => { this.back(); back(); } }, "Back to the result")),
       this.remark,
     );
@@ -77,6 +79,12 @@ export class Playground {
       this.later();
     });
     return el("label", {}, name, output, input);
+  }
+
+  // When the slider has come to rest: bands take a while.
+  rest(then) {
+    clearTimeout(this.timer);
+    this.timer = setTimeout(then, REST);
   }
 
   // Once per frame of the screen, however often a slider moves.

@@ -32,6 +32,7 @@ class Result {
     this.data = result.data;
     this.equations = el("div", { class: "equations", "aria-live": "polite" });
     this.facts = el("p", { class: "facts" });
+    this.constants = el("div");
     this.downloads = el("div", { class: "row" });
     this.sliders = el("div");
     this.table = this.candidates();
@@ -45,7 +46,7 @@ class Result {
       el("h2", { id: "result-title" }, "Result"),
       ...[notesBox(result.notes)].filter(Boolean),
       el("div", { class: "columns" },
-        el("div", {}, this.equations, this.facts),
+        el("div", {}, this.equations, this.facts, this.constants),
         el("div", {}, el("h3", { class: "first" }, "Try other values"), this.sliders)),
       el("h3", {}, "Candidates"), el("div", { class: "columns" }, this.table, front),
       el("div", { class: hasPortrait ? "columns" : "" },
@@ -95,22 +96,53 @@ class Result {
     this.downloads.replaceChildren(...Object.entries(FILES).map(([file, words]) =>
       el("a", { class: "button", href: api.download(this.id, row, file), download: file }, words)));
     this.exports.of(this.id, row);
-    const first = () => this.draw(candidate, candidate.latex, false);
+    this.bands = [];
+    this.latex = candidate.latex;
+    const first = () => {
+      this.draw(candidate, this.latex, false);
+      this.band(1);
+    };
     this.playground = new Playground(this.sliders, {
       model: this.id, candidate, data: this.data, back: first,
-      show: (found, latex) => this.draw(found, latex, true),
+      show: (found, latex) => this.draw(found, latex, true), forecast: (until) => this.band(until),
     });
+    this.constants.replaceChildren(el("p", { class: "facts" }, "The errors of the constants are being computed."));
     first();
+    await this.trust(candidate);
+  }
+
+  // The constants with their errors, which take a moment.
+  async trust(candidate) {
+    try {
+      const found = await api.trust(this.id, candidate.row);
+      if (this.candidate !== candidate) return; // somebody chose another one meanwhile
+      this.constants.replaceChildren(...constantsTable(found));
+      this.latex = found.latex;
+      if (!this.playground.changed) this.draw({}, found.latex, false);
+    } catch (error) {
+      if (this.candidate === candidate) this.constants.replaceChildren(el("p", { class: "facts" }, error.message));
+    }
+  }
+
+  // Bands around the curves, as far as the forecast goes.
+  async band(until) {
+    const { candidate } = this;
+    this.until = until;
+    const bands = await api.bands(this.id, candidate.row, until).catch(() => []);
+    if (this.candidate !== candidate || this.until !== until) return;
+    this.bands = bands;
+    if (this.curves) this.draw({ curves: this.curves }, null, true);
   }
 
   // What is given: curves, what they leave, equations.  While somebody plays, the zoom stays.
   draw({ curves, residuals }, latex, playing) {
     if (latex) katex.render(latex, this.equations, { displayMode: true, throwOnError: false });
-    if (residuals) this.rests.forEach(({ j, chart }) => chart.draw(j, residuals, null, playing));
+    if (residuals) this.rests.forEach(({ j, chart }) => chart.draw(j, residuals, null, { keepZoom: playing }));
     if (!curves) return;
     const end = curves[0].times.at(-1);
-    this.charts.forEach((chart, j) => chart.draw(j, this.data.trajectories, curves, playing && end === this.end));
-    this.end = end;
+    const how = { keepZoom: playing && end === this.end, bands: this.bands };
+    this.charts.forEach((chart, j) => chart.draw(j, this.data.trajectories, curves, how));
+    Object.assign(this, { end, curves });
     this.portrait?.draw(this.data.trajectories, curves, playing);
   }
 
@@ -131,6 +163,27 @@ class Result {
     [...this.charts, ...this.rests.map(({ chart }) => chart), ...this.inputs].forEach((chart) => chart.destroy());
   }
 }
+
+function constantsTable({ text, level, constants, remarks }) {
+  const percent = `${short(100 * level)} %`;
+  const head = ["", "estimate", "standard error", `interval, ${percent}`, ""];
+  const rows = constants.map(({ name, value, error, low, high, rounded, determined }) =>
+    el("tr", {},
+      el("th", { scope: "row", class: "words" }, name),
+      el("td", {}, short(value)), el("td", {}, determined ? `± ${two(error)}` : "–"),
+      el("td", {}, determined ? `${low === null ? "−∞" : short(low)} to ${high === null ? "∞" : short(high)}` : "–"),
+      el("td", { class: "words" }, determined ? (rounded ? "rounded" : "") : "not determined by the data")));
+  return [
+    el("details", { open: true }, el("summary", {}, "Constants and their errors"),
+      el("pre", { class: "source" }, text),
+      el("div", { class: "scroll" }, el("table", {}, el("thead", {}, el("tr", {}, ...head.map((title) => el("th", { scope: "col" }, title)))),
+        el("tbody", {}, ...rows)))),
+    ...[notesBox(remarks)].filter(Boolean),
+  ];
+}
+
+// An error has two digits.
+const two = (value) => (value === null ? "∞" : String(Number(value.toPrecision(2))));
 
 // R2 is never rounded up to 1, a weight never down to 0.
 function rSquared(r2) {

@@ -1,0 +1,71 @@
+"""How far to trust a candidate: its constants with errors, and bands around its curves."""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any
+
+import numpy as np
+
+from odefinder.errors import SettingsError
+from odefinder.estimator import ODEFormer
+from odefinder.output.higher_order import equations_text
+from odefinder.web.models import FARTHEST, with_choice
+from odefinder.web.plain import drawn, number, numbers
+
+
+def trust_of(model: ODEFormer, row: int) -> dict[str, Any]:
+    """The equations with named constants, these with errors and intervals, and what the residuals say."""
+    chosen = with_choice(model, row)
+    summary = chosen.summary()
+    labels = [one.name or None for one in summary.constants]
+    return {
+        "latex": latex_with_errors(chosen),
+        "text": equations_text(summary.explicit, chosen.dataset_, labels=labels),
+        "level": summary.level,
+        "constants": [
+            {
+                "name": one.name,
+                "equation": one.equation,
+                "value": abs(one.value),  # its sign stands in the equation
+                "error": number(one.error),
+                "low": number(min(one.low * sign, one.high * sign)),
+                "high": number(max(one.low * sign, one.high * sign)),
+                "rounded": one.rounded,
+                "determined": one.determined,
+            }
+            for one in summary.constants
+            if not one.given
+            for sign in [1.0 if one.value >= 0.0 else -1.0]
+        ],
+        "remarks": list(summary.remarks),
+    }
+
+
+def latex_with_errors(model: ODEFormer) -> str:
+    """The chosen system; behind each constant, the error of its last digits in parentheses."""
+    if "errors" in inspect.signature(model.latex).parameters:
+        return model.latex(errors=True)  # type: ignore[call-arg]
+    return model.latex()
+
+
+def bands_of(model: ODEFormer, row: int, until: Any = 1.0) -> list[dict[str, Any]]:
+    """The bands around the first trajectories, for `until` durations of the data."""
+    try:
+        share = float(until)
+    except ValueError:
+        share = np.nan
+    if not 1.0 <= share <= FARTHEST:
+        raise SettingsError(f"a forecast may last up to {FARTHEST:g} times as long as the data")
+    chosen = with_choice(model, row)
+    longest = max(float(times[-1] - times[0]) for times in chosen.dataset_.times)
+    bands = getattr(chosen, "observed_bands", None)
+    return [
+        {
+            "times": numbers(one.times),
+            "low": [drawn(column) for column in one.lower.T],
+            "high": [drawn(column) for column in one.upper.T],
+            "level": one.level,
+        }
+        for one in (bands((share - 1.0) * longest) if bands is not None else [])
+    ]
