@@ -115,6 +115,22 @@ def test_a_table_is_understood(client: TestClient) -> None:
     assert found["data"]["trajectories"][0]["states"][0][0] == 3.0
 
 
+@pytest.mark.parametrize("name", ["a.xlsx", "a.parquet", "a.tsv"])
+def test_other_kinds_of_files(client: TestClient, tmp_path: Path, name: str) -> None:
+    frame = pd.DataFrame({"time": np.arange(9.0), "x": np.arange(9.0) ** 2, "u": [0.0] * 4 + [1.0] * 5})
+    path = tmp_path / name
+    if name == "a.xlsx":
+        pytest.importorskip("openpyxl")
+        frame.to_excel(path, index=False)
+    elif name == "a.parquet":
+        frame.to_parquet(path)
+    else:
+        frame.to_csv(path, sep="\t", index=False)
+    found = upload(client, path.read_bytes(), name).json()
+    assert found["roles"] == {"time": "time", "x": "observed", "u": "observed"}
+    assert found["head"][2] == [2.0, 4.0, 0.0]
+
+
 def test_samples(client: TestClient) -> None:
     assert client.post("api/samples/hare_lynx").json()["data"]["variables"] == ["hare", "lynx"]
     assert client.post("api/samples/nothing").status_code == 404
@@ -162,7 +178,8 @@ def test_a_table_that_cannot_be_used_still_shows_its_columns(client: TestClient)
         ("", "a.csv", "a.csv: the file is empty; give a header and one row per point"),
         ("1\n2\n", "a.csv", "a.csv: the file has a single column"),
         (b"\x00\x01\x02", "a.csv", "a.csv: this is not a text file; save the table as CSV"),
-        ("x", "a.xlsx", "a.xlsx: spreadsheets cannot be read; save the sheet as CSV"),
+        ("x", "a.xlsx", "a.xlsx: this is no spreadsheet, or it is damaged"),
+        ("x", "a.xls", "a.xls: old spreadsheets cannot be read; save the sheet as .xlsx or CSV"),
         ("x", "a.exe", "a.exe: files ending in .exe cannot be read"),
         (b"PAR1 broken", "a.parquet", "a.parquet: this is not Parquet, or it is damaged"),
         ("t,x\n1,2\n3\n", "../../etc/passwd", "../../etc/passwd: line 3 has 1 entries"),
