@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from typing import Any
 
 import numpy as np
@@ -20,7 +19,7 @@ def trust_of(model: ODEFormer, row: int) -> dict[str, Any]:
     summary = chosen.summary()
     labels = [one.name or None for one in summary.constants]
     return {
-        "latex": latex_with_errors(chosen),
+        "latex": chosen.latex(errors=True),
         "text": equations_text(summary.explicit, chosen.dataset_, labels=labels),
         "level": summary.level,
         "constants": [
@@ -42,13 +41,6 @@ def trust_of(model: ODEFormer, row: int) -> dict[str, Any]:
     }
 
 
-def latex_with_errors(model: ODEFormer) -> str:
-    """The chosen system; behind each constant, the error of its last digits in parentheses."""
-    if "errors" in inspect.signature(model.latex).parameters:
-        return model.latex(errors=True)  # type: ignore[call-arg]
-    return model.latex()
-
-
 def bands_of(model: ODEFormer, row: int, until: Any = 1.0) -> list[dict[str, Any]]:
     """The bands around the first trajectories, for `until` durations of the data."""
     try:
@@ -59,7 +51,6 @@ def bands_of(model: ODEFormer, row: int, until: Any = 1.0) -> list[dict[str, Any
         raise SettingsError(f"a forecast may last up to {FARTHEST:g} times as long as the data")
     chosen = with_choice(model, row)
     longest = max(float(times[-1] - times[0]) for times in chosen.dataset_.times)
-    bands = getattr(chosen, "observed_bands", None)
     return [
         {
             "times": numbers(one.times),
@@ -67,5 +58,5 @@ def bands_of(model: ODEFormer, row: int, until: Any = 1.0) -> list[dict[str, Any
             "high": [drawn(column) for column in one.upper.T],
             "level": one.level,
         }
-        for one in (bands((share - 1.0) * longest) if bands is not None else [])
+        for one in chosen.observed_bands((share - 1.0) * longest)
     ]
