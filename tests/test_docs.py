@@ -21,7 +21,7 @@ WITH_CODE = [
     "README.md",
     *(
         f"docs/{name}.md"
-        for name in ("benchmark", "chaos", "getting_started", "guide", "odebench", "scaling")
+        for name in ("benchmark", "chaos", "getting_started", "guide", "known", "odebench", "scaling")
     ),
 ]
 

@@ -1,5 +1,7 @@
 """Fits in which something is known: equations, parts of them, constants, bounds, sums."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -52,3 +54,69 @@ def test_constants_inside_functions_are_found_from_far_away() -> None:
 def test_contradictions_are_said_before_the_fit() -> None:
     with pytest.raises(SettingsError, match="no variable"):
         ODEFormer(known="Q' = -b*Q").fit(sir(), T, variables=NAMES)
+
+
+def test_what_a_question_mark_stands_for_is_found() -> None:
+    model = ODEFormer(known="S' = -b*S*I; I' = b*S*I - ?; R' = g*I", network=False, time_budget=60)
+    model.fit(sir(), T, variables=NAMES)
+    assert model.constants_ == pytest.approx({"b": 0.004, "g": 0.1}, rel=1e-4)
+    assert str(model.system_).splitlines()[1] == "I' = 0.004*S*I - 0.1*I"
+
+
+def test_a_pendulum_of_which_gravity_is_known() -> None:
+    t = np.linspace(0.0, 5.0, 70)
+    x = ODESystem.from_text("x' = v; v' = -9.81*sin(x) - 0.3*v").simulate([2.0, 0.0], t)[:, :1]
+    model = ODEFormer(
+        known="theta'' = -g*sin(theta) + ?(theta_dot)",
+        fixed={"g": 9.81},
+        order=2,
+        network=False,
+        time_budget=60,
+    ).fit(x, t, variables=["theta"])
+    assert "theta'' = -0.3*theta' - 9.81*sin(theta)" in str(model)
+    assert model.constants_ == {"g": 9.81}
+
+
+def test_a_constant_that_varies_has_a_value_for_each_trajectory(tmp_path: Path) -> None:
+    t = np.linspace(0.0, 8.0, 30)
+    rates = (0.5, 0.9, 1.4)
+    curves = [ODESystem.from_text(f"N' = {r}*N*(1 - N/7)").simulate([0.3], t) for r in rates]
+    model = ODEFormer(known="N' = r*N*(1 - N/K)", vary=["r"]).fit(curves, [t] * 3, variables=["N"])
+    assert model.constants_["r"] == pytest.approx(rates, rel=1e-4)
+    assert model.constants_["K"] == pytest.approx(7.0, rel=1e-4)
+    assert model.system_.inputs == ("r",)
+    assert model.simulate() == pytest.approx(curves[0], abs=1e-3)
+    assert model.simulate([0.3], t, conditions={"r": 1.4}) == pytest.approx(curves[2], abs=1e-3)
+    model.save(tmp_path / "model.json")
+    again = ODEFormer.load(tmp_path / "model.json")
+    assert again.constants_ == model.constants_
+    assert again.simulate() == pytest.approx(model.simulate())
+    assert "(r = (0.5, 0.9, 1.4), K = 7)" in str(again)
+    assert r"K &= 7" in again.latex()
+
+
+def test_conserved_sums_are_exact_in_every_system() -> None:
+    model = ODEFormer(conserve="S + I + R", network=False, time_budget=30).fit(sir(1.0), T, variables=NAMES)
+    x = np.random.default_rng(0).uniform(0.0, 100.0, (20, 3))
+    for system in model.equations_["system"]:
+        assert system.derivative(x).sum(axis=1) == pytest.approx(0.0, abs=1e-9)
+
+
+def test_no_term_leads_below_zero() -> None:
+    model = ODEFormer(positive=True, network=False, time_budget=30).fit(sir(1.0), T, variables=NAMES)
+    for system in model.equations_["system"]:
+        for k in range(3):
+            x = np.random.default_rng(0).uniform(0.0, 100.0, (20, 3))
+            x[:, k] = 0.0
+            assert (system.derivative(x)[:, k] >= -1e-6).all()
+
+
+def test_operators_can_be_given_for_one_variable() -> None:
+    model = ODEFormer(operators={"I": []}, network=False, time_budget=30).fit(sir(1.0), T, variables=NAMES)
+    for system in model.equations_["system"]:
+        assert system.program.components()[1].operators() <= {"add", "mul"}
+
+
+def test_a_conserved_sum_is_noted() -> None:
+    model = ODEFormer(network=False, time_budget=30).fit(sir(), T, variables=NAMES)
+    assert any("S + I + R = 100 in these data" in note for note in model.notes_)

@@ -23,6 +23,7 @@ EXPECTED = {
     "custom_operators.py": ["Polynomials:", "From a guess", "velocity' = "],
     "exports.py": ["\\dot{x}", "def f(t, x):", "SciPy, at t = 30: "],
     "hidden_predator.py": ["h1' = ", "h1 was not measured", "Twenty days on"],
+    "known_equations.py": ["Pendulum: length 1.000", "theta'' = ", "Growth rates: 0.500, 0.900, 1.400"],
     "lynx_and_hare.py": ["21 points of hare, lynx", ">>>>", "Five years on from 1920"],
     "noisy_csv.py": ["8 of 160 values are missing", "truth:  ODESystem"],
     "own_system.py": ["noise 0%: S' = -0.9*S*I; I' = 0.9*S*I - 0.3*I", "noise 5%"],

@@ -34,6 +34,7 @@ TITLES = {
     "several_trajectories": "Several trajectories",
     "hidden_predator": "A variable nobody measured",
     "custom_operators": "Operators and guesses",
+    "known_equations": "Known equations",
     "exports": "LaTeX, SymPy, SciPy and JSON",
     "own_system": "Would my system be found?",
     "systems_and_prior": "Systems and the prior",

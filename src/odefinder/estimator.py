@@ -21,16 +21,16 @@ from odefinder.data.time_units import in_units_of
 from odefinder.edge.parameters import checked, checked_all
 from odefinder.edge.rules import cores, shown
 from odefinder.errors import SettingsError
-from odefinder.expressions.operators import allowed_operators
 from odefinder.inference.choose.criterion import on_front
 from odefinder.inference.find import FindSettings, Outcome, default_budget, find
 from odefinder.inference.fit.known_settings import Known, knowledge_of
 from odefinder.inference.fit.known_text import known_states
 from odefinder.inference.fit.starts import starts_of
+from odefinder.inference.known_parts import varied_values
 from odefinder.inference.measures import Measure, chaos_measure, checked_measure
 from odefinder.inference.propose.decode import Decoding
 from odefinder.inference.remarks import Explanation
-from odefinder.inference.wishes import guessed_programs, seed_of
+from odefinder.inference.wishes import guessed_programs, operators_of, seed_of
 from odefinder.numerics.r2 import variance_weighted_r2
 from odefinder.output import model_file, table
 from odefinder.output.progress import stage_line
@@ -66,13 +66,22 @@ class ODEFormer(Trust, Parameters):
         observed prey: 1, or 2.  They are called h1, h2, and their scale is free, unless `known` has them.
     explicit_time : whether the equations may contain the time t itself.
     round_constants : whether constants become simple numbers where the data allow it, such as 1.0003 -> 1.
+    known : equations that are known, as text: "S' = -b*S*I; I' = b*S*I - ?".  A question mark stands for
+        terms that are to be found, `?(S, I)` for terms in these variables; names that are no variables are
+        constants, to be fitted.  theta'' = ... with order=2.
+    fixed : values of such constants that stay as they are, {"g": 9.81}.
+    bounds : lowest and highest values of such constants, {"b": (0, None)}.
+    positive : variables that no term may make negative at zero, or True for all.
+    conserve : a sum that every system conserves exactly, "S + I + R", or a list of such sums.
+    vary : constants of `known` that differ between trajectories.
     time_budget : seconds that a fit may take, compilation on the first run of a machine left out.  None: 10,
         and 10 more for each variable from the fourth on, up to 60.
     random_state : a whole number gives the same result every time; None, another one each time.
     samples : systems drawn from the network; more are slower, and more of them fit noise by chance.
     temperature : how adventurous the network is: 0.1 repeats its favourites, 1 draws as it was trained.
     operators : names of the functions and powers that may occur, such as ["sin", "pow2", "inv"] (sums and
-        products always may), or None for all: see `odefinder.expressions.operators`.
+        products always may), or None for all: see `odefinder.expressions.operators`.  "!tan" forbids one.
+        A mapping variable -> names is about the equations of these variables.
     guess : equations to start from, as text ("x' = -x; y' = x*y"), an ODESystem, or a list of such systems.
     network : whether the network proposes systems.
     sparse : whether sparse regression proposes equations.
@@ -91,6 +100,8 @@ class ODEFormer(Trust, Parameters):
     system_ : the chosen ODESystem, by default the first of them; `choose` takes another.
     starts_ : its initial values, (trajectories, variables), estimated where the data are noisy.
     noise_ : standard deviation of the measurement errors of each variable, as estimated from the data.
+    constants_ : the named constants of `known` in the chosen system, by name; one that varies has a value for
+        each trajectory, and is a condition of the system.
     notes_ : sentences about the data and the result that are worth knowing.
     early_ : whether the time budget or Ctrl-C ended the search; if not, the same seed gives the same result.
     dataset_ : the data as they were understood.
@@ -100,6 +111,7 @@ class ODEFormer(Trust, Parameters):
     system_: ODESystem
     starts_: Floats
     chosen_: int
+    constants_: dict[str, float | tuple[float, ...]]
     error_: Exception  # of a fit that failed in `fit_many`
 
     def __init__(
@@ -108,7 +120,7 @@ class ODEFormer(Trust, Parameters):
         random_state: int | np.random.RandomState | np.random.Generator | None = 0,
         samples: int = 50,
         temperature: float = 1.0,
-        operators: Iterable[str] | None = None,
+        operators: Iterable[str] | Mapping[str, Iterable[str]] | None = None,
         guess: Guess | Sequence[Guess] | None = None,
         network: bool = True,
         sparse: bool = True,
@@ -215,14 +227,14 @@ class ODEFormer(Trust, Parameters):
         """The parameters, checked."""
         given = checked_all(self.get_params(deep=False))
         budget = given["time_budget"]
-        operators = allowed_operators(self.operators)
+        operators, by_state = operators_of(self.operators, dataset.variables)
         wishes = Known(self.known, self.fixed, self.bounds, self.positive, self.conserve, self.vary)
         decoding = Decoding(given["samples"], given["temperature"], seed_of(self.random_state))
         return FindSettings(
             time_budget=default_budget(dataset.dimension) if budget is None else budget,
             decoding=decoding,
             operators=operators,
-            knowledge=knowledge_of(wishes, dataset, operators),
+            knowledge=knowledge_of(wishes, dataset, operators, by_state),
             guesses=guessed_programs(self.guess, dataset.variables, dataset.known, operators),
             network=given["network"],
             sparse=given["sparse"],
@@ -330,7 +342,7 @@ class ODEFormer(Trust, Parameters):
         It has the start values, time span, inputs and doses of one of the observed trajectories.
         """
         self._fitted()
-        data, system = self.dataset_, self.system_
+        data, system = self._with_varied(), self.system_
         if not isinstance(trajectory, Integral) or not 0 <= trajectory < len(data):
             raise SettingsError(f"there is no trajectory {trajectory!r}; they run from 0 to {len(data) - 1}")
         if missing := set(system.inputs) - set(data.known):
@@ -339,6 +351,10 @@ class ODEFormer(Trust, Parameters):
         columns = [data.known.index(name) for name in system.inputs]
         signals = signals._replace(before=signals.before[:, columns], after=signals.after[:, columns])
         return system.export(target, self.starts_[trajectory], data.times[trajectory], signals)
+
+    def _with_varied(self) -> Dataset:
+        """The data with the constants that vary as conditions."""
+        return self.dataset_.with_conditions(varied_values(self.constants_))
 
     def plot(self, path: str | Path | None = None, bands: bool = True, horizon: float | None = None) -> Any:
         """A figure of equations, data, trajectories, phase portrait and candidates; also to a file.
@@ -353,7 +369,7 @@ class ODEFormer(Trust, Parameters):
         front = Front([one.system.complexity for one in self._explanations], errors, self.chosen_)
         longer = 0.0 if horizon is None else checked("horizon", horizon)
         around = self.observed_bands(longer) if checked("bands", bands) else []
-        figure = summary_figure(self.dataset_, self.system_, self.starts_, front, around, longer)
+        figure = summary_figure(self._with_varied(), self.system_, self.starts_, front, around, longer)
         if path is not None:
             save(figure, path)
         return figure

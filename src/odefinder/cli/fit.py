@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from odefinder.cli.exits import plain_errors, say
+from odefinder.cli.known import known_options, pair
 from odefinder.errors import SettingsError
 
 Names = Annotated[
@@ -53,6 +54,26 @@ def fit(
     explicit_time: Annotated[
         bool, typer.Option("--explicit-time", help="The equations may contain the time t itself.")
     ] = False,
+    known: Annotated[
+        str | None,
+        typer.Option(help="Known equations, ? for what is to be found: \"S' = -b*S*I; I' = b*S*I - ?\"."),
+    ] = None,
+    fixed: Annotated[
+        list[str] | None, typer.Option(help="A constant of --known that stays, as in g=9.81; repeatable.")
+    ] = None,
+    bounds: Annotated[
+        list[str] | None,
+        typer.Option(help="Bounds of a constant of --known, as in b=0: or b=0:2; repeatable."),
+    ] = None,
+    positive: Annotated[
+        str | None, typer.Option(help="Variables that no term makes negative at zero: S,I; or all.")
+    ] = None,
+    conserve: Annotated[
+        list[str] | None, typer.Option(help='A sum that is conserved exactly: "S + I + R"; repeatable.')
+    ] = None,
+    vary: Annotated[
+        str | None, typer.Option(help="Constants of --known that differ between trajectories: k,r.")
+    ] = None,
     budget: Annotated[
         float | None,
         typer.Option(help="Seconds that the search may take.  Default: 10, and more from four variables on."),
@@ -97,6 +118,7 @@ def fit(
         names = None if variables is None else [name.strip() for name in variables.split(",")]
         orders = _orders(order)
         given = None if error is None else dict(_error(one) for one in error)
+        wishes = known_options(known, fixed, bounds, positive, conserve, vary)
         dataset = read(
             file,
             time,
@@ -114,7 +136,7 @@ def fit(
         model = ODEFormer(
             time_budget=budget, random_state=seed, operators=operators, guess=guess,
             network=network, sparse=sparse, progress=sys.stderr.isatty(), order=orders,
-            explicit_time=explicit_time, hidden=hidden, round_constants=round,
+            explicit_time=explicit_time, hidden=hidden, round_constants=round, **wishes,
         )  # fmt: skip
         model.fit(dataset)
         if save is not None:  # first: whatever becomes of the rest, the result is kept
@@ -130,17 +152,9 @@ def fit(
                 say(f"Wrote {path}.")
 
 
-def _pair(text: str, example: str) -> tuple[str, str]:
-    """Name and value of `name=value`."""
-    name, found, value = text.partition("=")
-    if not (name.strip() and found and value.strip()):
-        raise SettingsError(f"{text!r} is not a name and a value; write {example}")
-    return name.strip(), value.strip()
-
-
 def _error(text: str) -> tuple[str, str | float]:
     """The variable, and the column of its standard errors or one number for all."""
-    name, value = _pair(text, "--error x=x_sd, or --error x=0.1")
+    name, value = pair(text, "--error x=x_sd, or --error x=0.1")
     try:
         return name, float(value)
     except ValueError:
@@ -154,6 +168,6 @@ def _orders(given: list[str] | None) -> int | dict[str, int]:
     try:
         if len(given) == 1 and "=" not in given[0]:
             return int(given[0])
-        return {name: int(value) for name, value in (_pair(one, "--order theta=2") for one in given)}
+        return {name: int(value) for name, value in (pair(one, "--order theta=2") for one in given)}
     except ValueError:
         raise SettingsError(f"--order is a number or NAME=NUMBER, not {' '.join(given)}") from None

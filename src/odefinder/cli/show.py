@@ -42,12 +42,13 @@ def _print_pretty(console: Any, model: ODEFormer, limit: int | None) -> None:
     from rich.text import Text
 
     from odefinder.output.higher_order import equations_text
-    from odefinder.output.table import HEADER, rows, share
+    from odefinder.output.table import HEADER, named, rows, share
 
     chosen = model._fitted()[model.chosen_]
     console.print(Text(str(model.dataset_), style="dim"))
     facts = f"R2 {share(chosen.r2)}, complexity {chosen.system.complexity}, weight {chosen.weight:.2f}"
-    equations = Text(equations_text(chosen.system, model.dataset_), style="bold")
+    lines = [equations_text(chosen.system, model.dataset_), named(chosen)]
+    equations = Text("\n".join(filter(None, lines)), style="bold")
     console.print(Panel(equations, subtitle=facts, box=box.ROUNDED, expand=False))
     grid = Table(box=box.SIMPLE, pad_edge=False, header_style="dim")
     for name in HEADER:
@@ -83,6 +84,7 @@ def as_json(model: ODEFormer) -> str:
         "variables": list(model.dataset_.variables),
         "equations": equations_text(model.system_, model.dataset_, exact=True).splitlines(),
         "latex": model.latex(),
+        **({"constants": chosen["constants"]} if "constants" in chosen else {}),
         **{name: chosen[name] for name in ("complexity", "r2", "weight", "starts")},
         **model.summary().as_dict(),
         **{name: content[name] for name in ("noise", "notes", "chosen", "systems")},

@@ -159,6 +159,19 @@ class Dataset:
             explicit_time=bool(explicit_time),
         )
 
+    def with_conditions(self, conditions: Mapping[str, Sequence[float]]) -> Dataset:
+        """The data with these conditions, too: a value for each trajectory.  One of the same name goes."""
+        if not conditions:
+            return self
+        kept = [k for k, name in enumerate(self.conditions) if name not in conditions]
+        before = np.empty((len(self), 0)) if self.settings is None else self.settings[:, kept]
+        more = np.array(list(conditions.values()), np.float64).T
+        return replace(
+            self,
+            conditions=(*(self.conditions[k] for k in kept), *conditions),
+            settings=np.hstack([before, more]),
+        )
+
     def with_points(self, rows: Sequence[NDArray[np.int64]]) -> Dataset:
         """The data with these rows of each trajectory only."""
         return replace(

@@ -129,12 +129,20 @@ class Given:
         """Whether this may be what is found for a state."""
         if component in self.closed:
             return True
+        if not self.may_read(component, found):
+            return False
+        return not (self.positive[component] and len(self.samples)) or not self._leads_below(component, found)
+
+    def restricts(self, component: int) -> bool:
+        """Whether not every variable and operator may occur in what is found for a state."""
+        return self.reads[component] is not None or self.operators[component] is not None
+
+    def may_read(self, component: int, found: Program) -> bool:
+        """Whether the variables and operators of an expression may occur in what is found for a state."""
         reads, operators = self.reads[component], self.operators[component]
         if reads is not None and not set(found.values[found.ops == VAR].astype(int).tolist()) <= reads:
             return False
-        if operators is not None and not found.operators() <= operators:
-            return False
-        return not (self.positive[component] and len(self.samples)) or not self._leads_below(component, found)
+        return operators is None or found.operators() <= operators
 
     def _leads_below(self, component: int, found: Program) -> bool:
         """Whether a term makes the state negative where it is 0."""

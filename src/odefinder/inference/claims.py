@@ -93,6 +93,18 @@ def all_starts(starts: Floats, whole: Dataset, chosen: Ints) -> Floats:
     return result
 
 
+def all_constants(constants: Constants, whole: Dataset, chosen: Ints) -> Constants:
+    """Named constants of all trajectories: those of the chosen ones were fitted, the others are as usual."""
+    result: dict[str, float | tuple[float, ...]] = {}
+    for name, value in constants.items():
+        if isinstance(value, tuple):
+            every = np.full(len(whole), np.median(value))
+            every[chosen] = value
+            value = tuple(every.tolist())
+        result[name] = value
+    return result
+
+
 def still(dataset: Dataset) -> Explanation:
     """The last resort: nothing changes.  For values so large or so small that no rate is a number."""
     first = dataset.first_values()

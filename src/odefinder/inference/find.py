@@ -27,8 +27,10 @@ from odefinder.expressions.form import Form
 from odefinder.expressions.program import Program
 from odefinder.inference.choose.hidden import HiddenSearch
 from odefinder.inference.choose.search import Candidate, Search, SearchSettings
+from odefinder.inference.choose.ties import tie_constants
 from odefinder.inference.choose.windowed import WindowedSearch
 from odefinder.inference.claims import (
+    all_constants,
     all_starts,
     claim,
     in_users_units,
@@ -37,6 +39,7 @@ from odefinder.inference.claims import (
     sound_first,
     still,
 )
+from odefinder.inference.conserved import conserved_notes
 from odefinder.inference.fit.digits import with_digits
 from odefinder.inference.fit.gauge import readable
 from odefinder.inference.fit.knowledge import Knowledge
@@ -225,6 +228,8 @@ def _found(
             notes += remarks([best, *explanations[1:]], original, noise, early) + turning_notes(
                 dataset, noise
             )
+            if how.knowledge is None or not how.knowledge.sums:
+                notes += conserved_notes(dataset)
             if hidden_states(data) and how.knowledge is not None:
                 notes += known_notes(judged[0].fit, data, how.knowledge, search.estimate.smoothed)
             elif hidden_states(data):
@@ -385,7 +390,7 @@ def _explanations(
         if how.round_constants and place < ROUNDED and not search.deadline.over:
             data = replace(original, given=named.given)
             fit = Fit(named.found, starts, found.fit.error)
-            rounded = round_constants(fit, data, fit_starts=free)
+            rounded = _simple_constants(fit, data, free)
             if rounded is not fit:
                 simple = named.with_found(rounded.program)
                 named, starts = rounded_or_not((simple, rounded.starts), (named, starts), observed, scaling)
@@ -404,6 +409,15 @@ def _explanations(
     return sound_first(result) or [still(dataset)]
 
 
+def _simple_constants(fit: Fit, data: Observations, free: bool) -> Fit:
+    """The fit (in the user's units) with equal constants tied and simple ones rounded."""
+    tied = tie_constants(fit, data, fit_starts=free)
+    if tied is None:
+        return round_constants(fit, data, fit_starts=free)
+    rounded = round_constants(tied.fit, tied.data, fit_starts=free)
+    return Fit(tied.back(rounded), rounded.starts, rounded.error)
+
+
 def _error_of(one: Explanation, data: Observations) -> float:
     """The mean squared scaled residual of a result; data in the user's units."""
     return fit_constants(one.system.program, data, starts=one.starts, iterations=0).error
@@ -413,7 +427,14 @@ def _of_all(
     explanations: Sequence[Explanation], whole: Dataset, chosen: Ints, scaling: Scaling
 ) -> list[Explanation]:
     """The same with initial values of all trajectories; R2 of the first over all points."""
-    result = [replace(one, starts=all_starts(one.starts, whole, chosen)) for one in explanations]
+    result = [
+        replace(
+            one,
+            starts=all_starts(one.starts, whole, chosen),
+            constants=all_constants(one.constants, whole, chosen),
+        )
+        for one in explanations
+    ]
     best = result[0]
     r2 = claim(best.system, best.starts, in_users_units(whole), scaling, best.constants)
     return [best if r2 is None else replace(best, r2=r2), *result[1:]]

@@ -101,7 +101,7 @@ class Named:
         system = self.system
         if self.given is None or self.knowledge is None:
             return replace(self, system=ODESystem(canonical(found), system.variables, system.inputs))
-        return _named(found, self.given, self.knowledge)
+        return named_of(found, self.given, self.knowledge)
 
 
 def named_system(
@@ -115,16 +115,21 @@ def named_system(
     values = data.given.user_values(program)
     given = knowledge.given(values)
     found = given.with_numbers(canonical(scaling.to_original(equations), explicit=True))
-    return _named(found, given, knowledge)
+    return named_of(found, given, knowledge)
 
 
-def _named(found: Program, given: Given, knowledge: Knowledge) -> Named:
+def named_of(found: Program, given: Given, knowledge: Knowledge) -> Named:
     """The system of a program of what was found, in the user's units."""
     varied = [name for name, own in zip(knowledge.constants, given.varied, strict=True) if own]
     whole = canonical(given.symbolic(found))
     system = ODESystem(whole, knowledge.variables, (*knowledge.inputs, *varied))
     constants = named_values(knowledge, given.named(given.numbers_of(found)))
     return Named(system, constants, found, given, knowledge)
+
+
+def varied_values(constants: Mapping[str, float | tuple[float, ...]]) -> dict[str, tuple[float, ...]]:
+    """Those of the named constants that differ between trajectories: conditions of the result."""
+    return {name: value for name, value in constants.items() if isinstance(value, tuple)}
 
 
 def with_varied(data: Observations, constants: Mapping[str, object], names: Sequence[str]) -> Observations:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from numbers import Integral
 from typing import Any
 
 import numpy as np
 
+from odefinder.data.names import did_you_mean
 from odefinder.edge.rules import shown
 from odefinder.errors import ExpressionError, SettingsError
+from odefinder.expressions.operators import allowed_operators
 from odefinder.expressions.program import Program
 from odefinder.system import ODESystem
 
@@ -25,6 +27,24 @@ def seed_of(random_state: Any) -> int:
     if not isinstance(random_state, Integral) or random_state < 0:
         raise SettingsError(f"random_state is a whole number, 0 or more, or None, not {shown(random_state)}")
     return int(random_state)
+
+
+def operators_of(
+    given: Any, variables: Sequence[str]
+) -> tuple[frozenset[str] | None, dict[str, frozenset[str]]]:
+    """The operators that may occur in all equations (None: all of them), and in those of single variables."""
+    if not isinstance(given, Mapping):
+        return allowed_operators(given), {}
+    by_state = {}
+    for name, operators in given.items():
+        if name not in variables:
+            raise SettingsError(
+                f"operators names {shown(name)}, which is no variable{did_you_mean(str(name), variables)}; "
+                f"there are {', '.join(variables)}"
+            )
+        if (allowed := allowed_operators(operators)) is not None:
+            by_state[str(name)] = allowed
+    return None, by_state
 
 
 def guessed_programs(

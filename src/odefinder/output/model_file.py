@@ -15,7 +15,19 @@ from odefinder.data.dataset import Dataset, Floats
 from odefinder.edge.documents import MOST_BYTES, check_version, checked_document, parsed
 from odefinder.edge.parameters import checked
 from odefinder.edge.reading import read_bytes
-from odefinder.edge.rules import Anything, Array, Flag, ListOf, Number, Object, OrNone, Text, Whole
+from odefinder.edge.rules import (
+    Anything,
+    Array,
+    Either,
+    Flag,
+    ListOf,
+    MapOf,
+    Number,
+    Object,
+    OrNone,
+    Text,
+    Whole,
+)
 from odefinder.edge.writing import write_text
 from odefinder.errors import DataError, OdefinderError
 from odefinder.inference.find import Outcome
@@ -34,7 +46,8 @@ _SYSTEM = Object(
         "source": Text(),
         "starts": Array(2),
         "system": Anything("a saved system"),
-    }
+    },
+    {"constants": MapOf(Either("a number, or a list of them", (_FINITE, ListOf(_FINITE))))},
 )
 MODEL = Object(
     {
@@ -93,6 +106,11 @@ def as_dict(saved: Saved) -> dict[str, Any]:
                 "source": one.source,
                 "starts": one.starts.tolist(),
                 "system": one.system.to_dict(),
+                **(
+                    {"constants": {name: _plain(value) for name, value in one.constants.items()}}
+                    if one.constants
+                    else {}
+                ),
             }
             for one in outcome.explanations
         ],
@@ -117,6 +135,10 @@ def _from_dict(content: Any) -> Saved:
             float(one["criterion"]),
             float(one["weight"]),
             str(one["source"]),
+            {
+                name: tuple(value) if isinstance(value, list) else float(value)
+                for name, value in one.get("constants", {}).items()
+            },
         )
         for one in content["systems"]
     ]

@@ -9,6 +9,7 @@ import numpy as np
 
 from odefinder.data.dataset import Dataset
 from odefinder.inference.remarks import Explanation
+from odefinder.output.constants import constants_text
 from odefinder.output.higher_order import equations_text
 
 SHOWN = 6  # systems that are shown unless all are asked for
@@ -32,10 +33,17 @@ def rows(
             share(explanations[k].r2),
             _weight(explanations[k].weight),
             explanations[k].source,
-            equations_text(explanations[k].system, dataset),
+            "\n".join(
+                filter(None, [equations_text(explanations[k].system, dataset), named(explanations[k])])
+            ),
         ]
         for k in shown
     ]
+
+
+def named(one: Explanation) -> str:
+    """The named constants of a system, in parentheses; empty if it has none."""
+    return f"({constants_text(one.constants)})" if one.constants else ""
 
 
 def as_text(

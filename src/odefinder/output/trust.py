@@ -22,6 +22,7 @@ from odefinder.inference.prepared import Prepared, prepared
 from odefinder.limits.deadline import Deadline
 from odefinder.numerics.knots import merged
 from odefinder.numerics.signals import Signals, constant
+from odefinder.output.constants import with_constants
 from odefinder.output.numbers import with_error
 from odefinder.output.summary import Summary
 from odefinder.system import ODESystem, SimulationWarning, StiffnessWarning
@@ -67,8 +68,10 @@ class Trust:
         errors: every constant has the standard error of its last digits in parentheses, as in 0.443(12).
         """
         row = self._row()
+        named = self._fitted()[row].constants
+        own = 4 if digits == "enough" else digits
         if not checked("errors_shown", errors):
-            return self.system_.latex(digits)
+            return with_constants(self.system_.latex(digits), named, own)
         found = self._certainty(row)
         values, deviations = np.abs(self.system_.constants).tolist(), found.written_errors.tolist()
         power = r" \cdot 10^{{{}}}"
@@ -76,7 +79,7 @@ class Trust:
             with_error(value, error, digits if isinstance(digits, int) else 4, power) if error > 0.0 else None
             for value, error in zip(values, deviations, strict=True)
         ]
-        return self.system_.latex(digits, labels)
+        return with_constants(self.system_.latex(digits, labels), named, own)
 
     def standard_errors(self) -> list[Floats]:
         """For each row of `equations_`, the standard errors of the constants in the order of its program.

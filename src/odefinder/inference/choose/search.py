@@ -36,6 +36,7 @@ from odefinder.inference.fit.refine import FLOOR, Fit, fit_constants
 from odefinder.inference.fit.states import StateEstimate, estimate_states, states_of_model
 from odefinder.inference.propose.library import linear_equation
 from odefinder.inference.propose.moves import altered, larger, smaller
+from odefinder.inference.propose.sharing import shared_equations
 from odefinder.inference.propose.simplest import simplest
 from odefinder.inference.propose.sparse import propose, propose_polynomials
 from odefinder.limits.alarm import alarm_rings, no_alarm
@@ -364,6 +365,12 @@ class Search:
         ranked = self.ranked()
         if not ranked:
             return False
+        for component, equation in shared_equations(
+            self.data.equations_of(ranked[0].fit.program), self.data.closed
+        ):
+            if self.deadline.over:
+                break
+            self.equations.match_program(component, equation, "search", iterations=8)
         for parent in ranked[: self.settings.parents]:
             for component, equation in enumerate(self.data.equations_of(parent.fit.program)):
                 if component in self.data.closed or self.deadline.over:

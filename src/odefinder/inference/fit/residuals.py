@@ -37,10 +37,11 @@ class Check:
 def residuals_of(fit: Fit, data: Observations) -> Floats:
     """Simulated minus observed, (N, D), weighted as in the fit; NaN where nothing was observed or found."""
     left = np.full(data.states.shape, np.nan)
+    systems = data.whole_systems(fit.program)
     size = max(float(np.nanmax(np.abs(data.states), initial=0.0)), 1e-300)
     for k, (first, last) in enumerate(zip(data.bounds[:-1], data.bounds[1:], strict=True)):
         states, _ = integrate(
-            fit.program, fit.starts[k], data.times[first:last], signals=data.signals_of(k), rtol=1e-7,
+            systems[k], fit.starts[k], data.times[first:last], signals=data.signals_of(k), rtol=1e-7,
             atol=1e-10 * size, max_steps=10_000, bound=1e4 * size,
         )  # fmt: skip
         left[first:last] = states - data.states[first:last]

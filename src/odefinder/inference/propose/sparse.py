@@ -118,7 +118,7 @@ def _polynomials(
         terms = tuple(part[list(chosen)].tolist())
         scored.append((problem.score(terms, square_sum(problem.columns, target, terms)), terms))
     best = [_fit(problem, terms, component, data) for _, terms in sorted(scored)[:POLYNOMIALS]]
-    return _front(best, problem.floor, POLYNOMIALS)
+    return _front(best, problem.floor, POLYNOMIALS, component, data)
 
 
 def combinations(fronts: Sequence[Sequence[ComponentFit]], count: int) -> list[Program]:
@@ -179,7 +179,7 @@ def _component_front(
         integrals = np.concatenate([library.integrals[polynomials], more])
         again = make_problem(component, data, estimate, features, integrals)
         polished += _polish(again, sets_around(again, breadth), component, data, breadth.polished)
-    return _front([*candidates, *polished], problem.floor, breadth.kept)
+    return _front([*candidates, *polished], problem.floor, breadth.kept, component, data)
 
 
 def _fit(problem: Problem, terms: Terms, component: int, data: Observations) -> FittedSum:
@@ -189,7 +189,8 @@ def _fit(problem: Problem, terms: Terms, component: int, data: Observations) -> 
     program = equation(features, coefficients / problem.lengths[list(terms)])
     count = len(problem.target)
     seen = np.isfinite(data.states[:, data.lineage(component)[0]])
-    if any(feature.inner for feature in features) or count < seen.sum():
+    known = data.given is not None and data.given.parts[component] is not None
+    if any(feature.inner for feature in features) or count < seen.sum() or known:
         fit = match_component(program, component, data, problem.estimate)
         return _refitted(features, fit.program), fit
     error = square_sum / count
@@ -243,13 +244,17 @@ def _functions_of(polished: Sequence[FittedSum], count: int = 8) -> list[Feature
     return list(result.values())[:count]
 
 
-def _front(candidates: Sequence[FittedSum], floor: float, count: int) -> list[ComponentFit]:
+def _front(
+    candidates: Sequence[FittedSum], floor: float, count: int, component: int, data: Observations
+) -> list[ComponentFit]:
     """The best of every structure, best score first, without those that fit as well with one term less."""
     kept: dict[bytes, ComponentFit] = {}
     terms: list[tuple[set[Shape], float]] = []
     for features, fit in sorted(candidates, key=lambda pair: pair[1].score):
         if not np.isfinite(fit.score) or len(kept) >= count:
             break
+        if data.given is not None and not data.given.allows(component, fit.program):
+            continue
         own = {feature.shape for feature in features}
         if any(fewer < own and error <= WORTH_A_TERM * (fit.error + floor) for fewer, error in terms):
             continue

@@ -15,8 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from odefinder.data.observations import Floats, Ints, Observations, polynomials_of_time
+from odefinder.expressions.drafts import finished
 from odefinder.expressions.program import CONST
 from odefinder.inference.fit.integral import floor
+from odefinder.inference.fit.known_columns import known_integrals
 from odefinder.inference.fit.states import StateEstimate
 from odefinder.inference.propose.library import Feature, Shape, feature_integrals
 from odefinder.inference.propose.subsets import additions, best_pairs, grow, grown, shrink, square_sum
@@ -24,6 +26,7 @@ from odefinder.limits.alarm import alarm_rings
 
 MAX_ROWS = 400  # observed times that the selection uses
 NUDGE = 1e-4  # relative change of an inner constant for a derivative
+DEPENDENT = 1e-5  # share of a column outside what known terms can say, below which it is one of them
 INDEPENDENT = 1e-3  # least share of a derivative outside the span of the function and other derivatives
 
 Terms = tuple[int, ...]  # features by number, in increasing order
@@ -54,6 +57,7 @@ class Problem:
     rows: Ints  # which observed times
     trajectory: Ints  # (rows,)
     free: Floats  # (rows, depth): what constants of integration explain, see `polynomials_of_time`
+    known: Floats  # (constants, rows): what constants of known terms explain, orthonormal
     scale: float
     families: NDArray[np.str_]
     degrees: Ints
@@ -82,23 +86,53 @@ def make_problem(
     trajectory = np.searchsorted(data.bounds, rows, side="right")
     free = polynomials_of_time(data.times[rows], trajectory, depth)
     columns = _without(integrals[:, rows] / scale, trajectory, free)
+    target = _without(observed[None, rows], trajectory, free)[0]
     lengths = np.linalg.norm(columns, axis=1)
     good = np.isfinite(lengths) & (lengths > 1e-9)
+    known = known_integrals(component, data, estimate)
+    basis = np.empty((0, len(rows)))
+    if known is not None:
+        own = _without(known[:, rows] / scale, trajectory, free)
+        basis = _orthonormal(own[1:])
+        before, columns = lengths, _outside(columns, basis)
+        target = _outside((target - own[0])[None], basis)[0]
+        lengths = np.linalg.norm(columns, axis=1)
+        good &= lengths > DEPENDENT * before  # else the known terms can say the same
+    if data.given is not None and data.given.restricts(component):
+        good &= np.array(
+            [not one.draft or data.given.may_read(component, finished(list(one.draft))) for one in features]
+        )
     return Problem(
         features,
         np.where(good[:, None], columns / np.where(good, lengths, 1.0)[:, None], 0.0),
         np.where(good, lengths, np.inf),
-        _without(observed[None, rows], trajectory, free)[0],
+        target,
         floor(data, estimate, state),
         estimate,
         rows,
         trajectory,
         free,
+        basis,
         scale,
         np.array([feature.family for feature in features], np.str_),
         np.array([feature.degree for feature in features], np.int64),
         [feature.shape for feature in features],
     )
+
+
+def _outside(columns: Floats, basis: Floats) -> Floats:
+    """Columns (n, rows) without their share in an orthonormal basis (m, rows)."""
+    return columns - (columns @ basis.T) @ basis if len(basis) else columns
+
+
+def _orthonormal(rows: Floats) -> Floats:
+    """An orthonormal basis of what the rows (n, N) span."""
+    lengths = np.linalg.norm(rows, axis=1)
+    kept = rows[np.isfinite(lengths) & (lengths > 0.0)] if len(rows) else rows
+    if not len(kept):
+        return np.empty((0, rows.shape[1]))
+    _, sizes, basis = np.linalg.svd(kept / np.linalg.norm(kept, axis=1)[:, None], full_matrices=False)
+    return np.ascontiguousarray(basis[sizes > DEPENDENT * sizes[0]])
 
 
 def _without(columns: Floats, trajectory: Ints, free: Floats) -> Floats:
@@ -219,7 +253,7 @@ def _tangents(problem: Problem, functions: Sequence[int]) -> list[Floats]:
     if nudged:
         depth = problem.free.shape[1]
         integrals = feature_integrals(nudged, problem.estimate, depth)[:, problem.rows] / problem.scale
-        changed = _without(integrals, problem.trajectory, problem.free)
+        changed = _outside(_without(integrals, problem.trajectory, problem.free), problem.known)
         for position, column in zip(owners, changed, strict=True):
             own = problem.columns[functions[position]]
             length = problem.lengths[functions[position]]
