@@ -23,9 +23,13 @@ from odefinder import ODEFormer, ODESystem
 from odefinder.bench.sets import load_set
 from odefinder.data import from_arrays, read
 from odefinder.data.names import read_time_title, split_unit, variable_names
+from odefinder.data.observations import Observations
+from odefinder.data.tables import from_frame
 from odefinder.errors import OdefinderError
 from odefinder.expressions.lines import read_equations
 from odefinder.expressions.printing import latex_name
+from odefinder.inference.choose.search import Search
+from odefinder.inference.fit.states import estimate_states
 
 EXAMPLES = int(os.environ.get("ODEFINDER_FUZZ", "20"))
 fuzzed = settings(max_examples=EXAMPLES, deadline=None, suppress_health_check=list(HealthCheck))
@@ -222,3 +226,54 @@ def test_regular_expressions_are_linear(unit: str) -> None:
             read_equations(text)
         with ours():
             ODESystem.from_text([text], ["x"])
+
+
+# ---------------------------------------------------------------- what campaigns have found
+
+T = np.arange(8.0)
+X = np.exp(-0.3 * T)
+
+
+class Evil:
+    def __bool__(self) -> bool:
+        raise RuntimeError("no truth")
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        {"operators": np.array(1.0)},
+        {"guess": np.array(1.0)},
+        {"progress": np.array([1.0, 2.0])},
+        {"progress": np.array([])},
+        {"progress": object},
+        {"progress": lambda: None},
+        {"progress": Evil()},
+    ],
+)
+def test_parameters_that_pose_as_something_else(parameters: dict[str, Any]) -> None:
+    with pytest.raises(OdefinderError):
+        ODEFormer(network=False, time_budget=0.1, **parameters).fit(X, T)
+
+
+def test_names_and_lists_that_are_none() -> None:
+    model = ODEFormer(network=False, time_budget=0.1)
+    with pytest.raises(OdefinderError):
+        model.fit(X, T, variables=np.array(1.0))
+    with pytest.raises(OdefinderError):
+        model.fit_many(np.array(1.0))
+    levels = pd.MultiIndex.from_arrays([T, T])
+    with pytest.raises(OdefinderError):
+        model.fit(pd.DataFrame({"x": X}), levels)
+    with pytest.raises(OdefinderError, match="variables is a list"):
+        from_frame(pd.DataFrame({"t": T, "x": X}), variables=5)  # type: ignore[arg-type]
+    assert from_frame(pd.DataFrame({"t": T, object: X})).dimension == 1
+
+
+def test_garbage_from_the_network_is_worth_nothing() -> None:
+    """Weights of noise may say NaN."""
+    data = Observations.joined([T], [X[:, None]])
+    search = Search(data, estimate_states(data), log_prior=lambda programs: np.full(len(programs), np.nan))
+    search.run([])
+    found = search.rescored()
+    assert np.isfinite([one.criterion for one in found]).all()

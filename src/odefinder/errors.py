@@ -30,3 +30,7 @@ class MissingExtraError(OdefinderError, ImportError):
 
 class NoSystemError(OdefinderError, RuntimeError):
     """A fit that ended without any system."""
+
+
+class WorkerError(OdefinderError):
+    """A process that worked for this one ended, or could not be talked to."""

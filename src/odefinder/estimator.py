@@ -19,7 +19,7 @@ from odefinder.data.dataset import Dataset, Floats
 from odefinder.data.joining import joined
 from odefinder.data.time_units import in_units_of
 from odefinder.edge.parameters import checked, checked_all
-from odefinder.edge.rules import cores, shown
+from odefinder.edge.rules import cores, items, shown
 from odefinder.errors import SettingsError
 from odefinder.inference.choose.criterion import on_front
 from odefinder.inference.find import FindSettings, Outcome, default_budget, find
@@ -31,9 +31,10 @@ from odefinder.inference.measures import Measure, chaos_measure, checked_measure
 from odefinder.inference.propose.decode import Decoding
 from odefinder.inference.remarks import Explanation
 from odefinder.inference.wishes import guessed_programs, operators_of, seed_of
+from odefinder.inference.workers import run_apart
 from odefinder.numerics.r2 import variance_weighted_r2
 from odefinder.output import model_file, table
-from odefinder.output.progress import stage_line
+from odefinder.output.progress import checked_progress, stage_line
 from odefinder.output.scikit_learn import Parameters, not_fitted_error
 from odefinder.output.trust import Trust
 from odefinder.system import ODESystem
@@ -192,8 +193,7 @@ class ODEFormer(Trust, Parameters):
         given = {"inputs": inputs, "conditions": conditions, "errors": errors}
         dataset = self._cast(_dataset(X, t, variables, trajectory, **given))
         how = self._settings(dataset)
-        progress = self.progress if callable(self.progress) else bool(self.progress)
-        with stage_line(progress, how.time_budget) as report:
+        with stage_line(checked_progress(self.progress), how.time_budget) as report:
             outcome = find(dataset, how, report, getattr(self.progress, "better", None))
         return self._keep(dataset, outcome)
 
@@ -209,19 +209,27 @@ class ODEFormer(Trust, Parameters):
     ) -> list[ODEFormer]:
         """One fitted copy of this estimator for each dataset: what `fit` takes as X, or a pair (X, t).
 
-        It runs in parallel through joblib, whose back-ends (`loky`, `threading`, `dask`, `ray`) go by name.
-        Where a fit fails, its copy has the error as `error_`, and the others are not touched.
+        With n_jobs, it runs in so many processes, or through a back-end of joblib by name (`threading`,
+        `dask`, `ray`).  Where a fit fails, or its process is killed, its copy has the error as `error_`, and
+        the others are not touched.
         """
         import joblib
 
         given = checked_all({"n_jobs": n_jobs, "backend": backend})
-        if given["n_jobs"] == 0 or not isinstance(datasets, Iterable) or isinstance(datasets, (str, bytes)):
+        every = items(datasets)
+        if given["n_jobs"] == 0 or every is None:
             raise SettingsError("give fit_many a list of datasets, and n_jobs other than 0")
         try:
             parallel = joblib.Parallel(n_jobs=n_jobs, backend=backend)
         except (ValueError, ImportError) as problem:
             raise SettingsError(f"joblib does not know the back-end {backend!r}: {problem}") from None
-        return list(parallel(joblib.delayed(_fit_one)(self.copy(), one) for one in datasets))
+        jobs = [(self.copy(), one) for one in every]
+        processes = joblib.effective_n_jobs(n_jobs)
+        ours = backend in (None, "loky") and _is_default(joblib.parallel.get_active_backend()[0])
+        if ours and min(processes, len(jobs)) > 1:
+            results = run_apart([(_fit_one, job) for job in jobs], processes)
+            return [_or_error(job[0], one) for job, one in zip(jobs, results, strict=True)]
+        return list(parallel(joblib.delayed(_fit_one)(*job) for job in jobs))
 
     def _settings(self, dataset: Dataset) -> FindSettings:
         """The parameters, checked."""
@@ -423,6 +431,19 @@ def _fit_one(model: ODEFormer, data: Any) -> ODEFormer:
     except Exception as error:  # one bad dataset must not cost the results of all others
         model.error_ = error
         return model
+
+
+def _is_default(backend: Any) -> bool:
+    """Whether joblib's own processes would be used: nobody chose another back-end."""
+    return type(backend).__name__ in ("LokyBackend", "SequentialBackend")
+
+
+def _or_error(model: ODEFormer, result: Any) -> ODEFormer:
+    """What another process returned, or the estimator with the error in its place."""
+    if isinstance(result, ODEFormer):
+        return result
+    model.error_ = result
+    return model
 
 
 def _dataset(

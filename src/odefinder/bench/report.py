@@ -231,14 +231,15 @@ def _plain(text: str) -> str:
 
 def _settings(run: dict[str, Any]) -> str:
     versions = ", ".join(f"{name} {number}" for name, number in run.get("versions", {}).items())
-    commands = "\n".join(run["commands"])
+    commands = "\n".join(run.get("commands", []))
     methods = "\n".join(
         f"- {name}: " + ", ".join(f"{key} {value}" for key, value in settings.items())
         for name, settings in run["methods"].items()
         if settings
     )
     facts = (
-        f"Seed {run['seed']}; at most {run['time_limit']:g} s and {run['memory_limit']:g} GB per fit; "
+        f"Seed {run['seed']}; at most {run.get('time_limit', np.nan):g} s and "
+        f"{run.get('memory_limit', np.nan):g} GB per fit; "
         f"{run.get('processors', '?')} processors; {versions}."
     )
     return "\n\n".join(filter(None, [f"```\n{commands}\n```", facts, methods]))

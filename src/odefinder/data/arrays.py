@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,7 +15,7 @@ from odefinder.data.known import Extras
 from odefinder.data.names import read_time_title
 from odefinder.data.raw import RawTrajectory
 from odefinder.data.validation import assemble
-from odefinder.edge.rules import shown
+from odefinder.edge.rules import items, shown
 from odefinder.errors import DataError, SettingsError
 
 if TYPE_CHECKING:  # imported only where there are tables: plain arrays do not need it
@@ -56,10 +56,8 @@ def from_arrays(
         raise DataError(f"X is missing; {SHAPES}")
     if isinstance(variables, str):
         variables = [variables]
-    elif variables is not None and not isinstance(variables, Iterable):
-        raise SettingsError(f"variables is a list of names, not {shown(variables)}")
-    elif variables is not None:
-        variables = list(variables)
+    elif variables is not None and (variables := items(given := variables)) is None:
+        raise SettingsError(f"variables is a list of names, not {shown(given)}")
     table = _as_frame(X)
     if table is not None:
         from odefinder.data.tables import from_frame
@@ -190,7 +188,10 @@ def _with_times(table: pd.DataFrame, t: Any) -> tuple[pd.DataFrame, Hashable | N
         table = plain_columns(table)
     if title in table.columns and read_time_title(title)[0] is None:
         title = next(name for name in ("t", "time", "time_given") if name not in table.columns)
-    return table.assign(**{title: pd.Series(times).array}), title
+    try:
+        return table.assign(**{title: pd.Series(times).array}), title
+    except (NotImplementedError, TypeError, ValueError) as error:  # such as an index of several levels
+        raise DataError(f"t cannot be a column: {error}; give one number or date for every row") from None
 
 
 def _array_pair(X: Any, t: Any) -> tuple[Floats, Any]:

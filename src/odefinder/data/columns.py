@@ -24,6 +24,8 @@ def plain_columns(frame: pd.DataFrame) -> pd.DataFrame:
     """The frame with columns of one level, all different."""
     if isinstance(frame.columns, pd.MultiIndex):
         frame = frame.set_axis([" ".join(map(str, levels)).strip() for levels in frame.columns], axis=1)
+    if any(map(callable, frame.columns)):  # a table would call such a name
+        frame = frame.set_axis([str(name) if callable(name) else name for name in frame.columns], axis=1)
     twice = frame.columns[frame.columns.duplicated()]
     if len(twice):
         raise DataError(f"two columns are called {twice[0]!r}; give each column its own name")

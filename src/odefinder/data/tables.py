@@ -20,6 +20,7 @@ from odefinder.data.names import names_a_trajectory, read_time_title, split_unit
 from odefinder.data.raw import RawTrajectory
 from odefinder.data.unit_rows import without_unit_row
 from odefinder.data.validation import assemble
+from odefinder.edge.rules import items, shown
 from odefinder.errors import DataError, SettingsError
 
 
@@ -40,6 +41,8 @@ def from_frame(
     frame, notes = without_unit_row(plain_columns(frame))
     if isinstance(variables, str):
         variables = [variables]
+    elif variables is not None and (variables := items(given := variables)) is None:
+        raise SettingsError(f"variables is a list of names, not {shown(given)}")
     taken = {str(name) for name in (time, trajectory, *(variables or ()))} | extras.columns()
     frame, more = pivoted(frame, taken)
     notes += more

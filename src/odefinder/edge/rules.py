@@ -291,3 +291,13 @@ def _inside(rule: Any, value: Any, place: object) -> Any:
 def cores() -> int:
     """The processors that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def items(value: Any) -> list[Any] | None:
+    """The entries of a list or the like; None for text, and for what cannot be gone through after all."""
+    if isinstance(value, (str, bytes)):
+        return None
+    try:
+        return list(value)
+    except Exception:  # an array without dimensions, an iterator that fails
+        return None

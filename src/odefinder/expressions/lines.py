@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from odefinder.edge.rules import shown
+from odefinder.edge.rules import items, shown
 from odefinder.errors import ExpressionError
 from odefinder.expressions.parse import check_names
 from odefinder.expressions.program import MAX_NODES
@@ -30,9 +30,10 @@ def read_equations(equations: Sequence[str] | Mapping[str, str] | str) -> list[t
 
 def listed(values: Any, what: str) -> list[Any]:
     """The values as a list; the error says what else was given."""
-    if isinstance(values, str) or not isinstance(values, Iterable):
+    entries = items(values)
+    if entries is None:
         raise ExpressionError(f"{what} are given as a list, not as {shown(values)}")
-    return list(values)
+    return entries
 
 
 def _left_side(text: str, bare: bool = False) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from odefinder.edge.rules import shown
+from odefinder.edge.rules import items, shown
 from odefinder.errors import SettingsError
 from odefinder.expressions.program import OPCODE_BY_NAME
 
@@ -27,9 +27,8 @@ def allowed_operators(names: Iterable[str] | None) -> frozenset[str] | None:
         return None
     if isinstance(names, str):
         names = [name for name in names.replace(",", " ").split() if name]
-    elif not isinstance(names, Iterable):
+    if (wished := items(names)) is None:
         raise SettingsError(f"operators is a list of names, or None for all, not {shown(names)}")
-    wished = list(names)
     refused = [name for name in wished if isinstance(name, str) and name.startswith("!")]
     if refused and len(refused) < len(wished):
         raise SettingsError(
