@@ -2,10 +2,10 @@
 
     python benchmarks/chaotic.py [--methods odefinder,stlsq] [--noise 0,0.1,1,5] [--systems lorenz,rossler]
                                  [--budget 10] [--jobs 1] [--out runs/chaotic.jsonl] [--report]
-                                 [--table FILE.csv]
+                                 [--table FILE.csv] [--no-scores]
 
 Writes one line for each fit; the same command goes on where it stopped.  --report only prints the summary,
---table also writes errors and scores to a CSV file.
+--table also writes errors and scores to a CSV file; --no-scores judges only the coefficients, in less time.
 """
 
 from __future__ import annotations
@@ -40,9 +40,10 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=Path("runs/chaotic.jsonl"))
     parser.add_argument("--report", action="store_true")
     parser.add_argument("--table", type=Path)
+    parser.add_argument("--no-scores", action="store_true")
     options = parser.parse_args()
     tasks = [
-        StudyTask(SET, method, flow.id, float(noise), options.seed, options.budget)
+        StudyTask(SET, method, flow.id, float(noise), options.seed, options.budget, not options.no_scores)
         for flow in study_flows(SET, options.systems)
         for noise in options.noise.split(",")
         for method in options.methods.split(",")
