@@ -162,7 +162,7 @@ def test_a_dataset_is_taken_as_it_is() -> None:
 def test_a_constant_variable() -> None:
     model = quick().fit({"t": T, "x": np.exp(-T), "c": np.full(len(T), 3.0)})
     assert str(model.system_) == "x' = -x\nc' = 0"
-    assert "c never changes: expect c' = 0." in model.notes_
+    assert "c never changes: c' = 0." in model.notes_
 
 
 def test_only_the_allowed_operators_occur() -> None:

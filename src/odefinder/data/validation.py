@@ -249,7 +249,7 @@ def _remarks(states: Sequence[Floats], names: Sequence[str]) -> list[str]:
         if any(np.isnan(x[0, j]) for x in states):
             notes.append(f"The first value of {name} is missing: it will be estimated.")
         if all(np.nanmin(x[:, j]) == np.nanmax(x[:, j]) for x in states):
-            notes.append(f"{name} never changes: expect {name}' = 0.")
+            notes.append(_never_changes(name, len({float(np.nanmin(x[:, j])) for x in states}) > 1))
         if code := _code_for_missing(values[:, j]):
             notes.append(
                 f"{name} is {code:g} at {int((values[:, j] == code).sum())} points: if that stands for a "
@@ -261,6 +261,15 @@ def _remarks(states: Sequence[Floats], names: Sequence[str]) -> list[str]:
             "skipped; the other methods are used."
         )
     return notes
+
+
+def _never_changes(name: str, differs: bool) -> str:
+    if not differs:
+        return f"{name} never changes: {name}' = 0."
+    return (
+        f"{name} never changes within a trajectory: {name}' = 0. If it is a condition of the experiments, "
+        f"conditions=[{name!r}] (command line: --condition {name}) leaves it out of the equations."
+    )
 
 
 def _code_for_missing(column: Floats) -> float | None:

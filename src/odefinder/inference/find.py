@@ -80,6 +80,7 @@ from odefinder.inference.remarks import (
     outliers_left_out,
     remarks,
 )
+from odefinder.inference.still import without_still
 from odefinder.inference.unmeasured import hidden_notes, known_notes, turning_notes
 from odefinder.inference.warmup import compile_first, prepare, prepare_windows
 from odefinder.language.grammar import Forced
@@ -152,7 +153,12 @@ def find(
     """
     # Matrices are small here: more threads of linear algebra wait for each other most of the time.
     with _blas().limit(limits=how.threads, user_api="blas"):
-        return _found(dataset, how, report, better)
+        still = without_still(dataset) if how.knowledge is None and not how.guesses else None
+        if still is None:
+            return _found(dataset, how, report, better)
+        told = None if better is None else lambda one, starts: better(still.system(one), still.starts(starts))
+        found = _found(still.moving, how, report, told)
+    return replace(found, explanations=still.explanations(found.explanations), noise=still.noise(found.noise))
 
 
 def _found(

@@ -1,0 +1,94 @@
+"""Variables that never change within a trajectory: their derivative is 0, exactly.
+
+A fit reads them as conditions where they differ between trajectories, and not at all where they do not: what
+is constant everywhere cannot be told from a number.  In the result they are variables again, with x' = 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from odefinder.data.dataset import Dataset, Floats
+from odefinder.data.roles import Role
+from odefinder.expressions.program import CONST, VAR, Program, concatenate
+from odefinder.inference.remarks import Explanation
+from odefinder.system import ODESystem
+
+_ZERO = Program(np.array([CONST], np.int8), np.zeros(1))
+
+
+@dataclass(frozen=True)
+class Still:
+    """The data as they came, and what a fit reads of them."""
+
+    whole: Dataset
+    moving: Dataset
+
+    def system(self, system: ODESystem) -> ODESystem:
+        """A system of what moves, together with the equations of what does not."""
+        places = np.array([self.whole.names.index(name) for name in self.moving.names], np.float64)
+        equations = dict(zip(self.moving.variables, system.program.components(), strict=True))
+        program = concatenate(
+            [
+                _renamed(equations[name], places) if name in equations else _ZERO
+                for name in self.whole.variables
+            ]
+        )
+        return replace(system, program=program, variables=self.whole.variables, inputs=self.whole.known)
+
+    def explanations(self, found: Sequence[Explanation]) -> list[Explanation]:
+        """The same for all systems that were found."""
+        return [replace(one, system=self.system(one.system), starts=self.starts(one.starts)) for one in found]
+
+    def starts(self, starts: Floats) -> Floats:
+        """Initial values (trajectories, D) of all variables."""
+        result = self.whole.first_values()
+        result[:, [self.whole.variables.index(name) for name in self.moving.variables]] = starts
+        return result
+
+    def noise(self, noise: Floats) -> Floats:
+        """The noise (D,) of all variables: what never changes has none."""
+        result = np.zeros(self.whole.dimension)
+        result[[self.whole.variables.index(name) for name in self.moving.variables]] = noise
+        return result
+
+
+def without_still(dataset: Dataset) -> Still | None:
+    """What a fit is to read; None where everything moves, or nothing does."""
+    still = [j for j in range(dataset.dimension) if _is_still(dataset, j)]
+    moving = [name for j, name in enumerate(dataset.variables) if j not in still]
+    if not still or not any(name in dataset.observed for name in moving):
+        return None
+    values = dataset.first_values()[:, still]
+    differ = (values != values[:1]).any(axis=0)
+    settings = [one for one in (dataset.settings, values[:, differ]) if one is not None]
+    names = [dataset.variables[j] for j, own in zip(still, differ, strict=True) if own]
+    conditions = (*dataset.conditions, *names)
+    fitted = replace(
+        dataset.with_variables(moving),
+        conditions=conditions,
+        settings=np.hstack(settings) if conditions else None,
+    )
+    return Still(dataset, fitted)
+
+
+def _is_still(dataset: Dataset, column: int) -> bool:
+    """Whether an observed state has one value in each trajectory; a dose may move it, and a velocity does."""
+    if dataset.roles[column] != Role.OBSERVED or column in dataset.velocities or any(dataset.doses):
+        return False
+    if dataset.derivative_of[column] >= 0:
+        return False
+    for states in dataset.states:
+        known = states[:, column][np.isfinite(states[:, column])]
+        if len(known) == 0 or (known != known[0]).any():
+            return False
+    return True
+
+
+def _renamed(equation: Program, places: Floats) -> Program:
+    """The equation with the numbers of its variables among all."""
+    index = np.where(equation.ops == VAR, equation.values, 0.0).astype(np.int64)
+    return Program(equation.ops, np.where(equation.ops == VAR, places[index], equation.values))
