@@ -7,8 +7,10 @@ from typing import Any
 from odefinder.edge.rules import (
     Choice,
     Flag,
+    MapOf,
     Number,
     OrNone,
+    PairOf,
     PathOf,
     Refused,
     Text,
@@ -19,6 +21,7 @@ from odefinder.errors import SettingsError
 MOST_SAMPLES = 1_000  # the network keeps some megabytes for each
 MOST_THREADS = 1_024
 RUNTIMES = ("onnx", "torch")
+FINITE = Number("a finite number", -1.7e308, 1.7e308)
 POSITIVE = Number("a number above 0, and finite", 0.0, 1.7e308, above=True)
 
 PARAMETERS: dict[str, Any] = {
@@ -32,6 +35,8 @@ PARAMETERS: dict[str, Any] = {
     "runtime": Choice(RUNTIMES),
     "threads": Whole(f"a whole number from 1 to {MOST_THREADS}", 1, MOST_THREADS),
     "explicit_time": Flag(),
+    "fixed": OrNone(MapOf(FINITE, sentence='a mapping of numbers, such as {"g": 9.81}')),
+    "bounds": OrNone(MapOf(PairOf(OrNone(FINITE)), sentence='a mapping such as {"b": (0, None)}')),
     "round_constants": Flag(),
     "n_jobs": OrNone(Whole("a whole number from -1024 to 1024", -1024, 1024)),
     "backend": OrNone(Text("the name of a joblib back-end", most=100)),

@@ -185,6 +185,19 @@ class MapOf:
 
 
 @dataclass(frozen=True)
+class PairOf:
+    """Two values with the same rule."""
+
+    rule: Any
+    sentence: str = "a pair (lowest, highest) with None for no bound"
+
+    def read(self, value: Any) -> tuple[Any, Any]:
+        if not isinstance(value, (list, tuple)) or len(value) != 2:
+            raise Refused(value, self.sentence)
+        return _inside(self.rule, value[0], 0), _inside(self.rule, value[1], 1)
+
+
+@dataclass(frozen=True)
 class Either:
     """What one of several rules allows."""
 

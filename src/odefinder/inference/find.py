@@ -82,6 +82,7 @@ from odefinder.inference.remarks import (
 )
 from odefinder.inference.still import without_still
 from odefinder.inference.unmeasured import hidden_notes, known_notes, turning_notes
+from odefinder.inference.varying import varying_explanation, varying_note
 from odefinder.inference.warmup import compile_first, prepare, prepare_windows
 from odefinder.language.grammar import Forced
 from odefinder.language.tokens import Vocabulary
@@ -226,6 +227,13 @@ def _found(
             explanations = _explanations(search, judged, dataset, scaling, original, how, early)
             if not explanations:
                 raise NoSystemError(_why_nothing(deadline, how))
+            if how.knowledge is None and not hidden_states(data) and not deadline.stopped:
+                share = deadline.within(*CLAIMING)
+                varied = varying_explanation(judged, search, dataset, scaling, original, share)
+                if varied is not None:
+                    notes.append(varying_note(varied))
+                    rest = [replace(one, weight=min(one.weight, varied.weight)) for one in explanations]
+                    explanations = [varied, *rest]
             best = explanations[0]
             original = with_varied(original, best.constants, best.system.inputs)
             if outliers and (seen := predictions(best.system, best.starts, original, scaling)) is not None:
@@ -307,11 +315,11 @@ def _original(dataset: Dataset, data: Observations, scaling: Scaling) -> Observa
 
 def _forced(runtime: Runtime, data: Observations) -> Forced:
     """The equations that the network need not find, x' = v."""
-    vocabulary = Vocabulary.preset(runtime.settings.vocabulary)
+    vocabulary, longest = Vocabulary.preset(runtime.settings.vocabulary), runtime.settings.max_length
     velocities = {
         state: derivative_template(vocabulary, velocity) for state, velocity in data.velocities.items()
     }
-    return {**velocities, **known_templates(vocabulary, data.given)}
+    return {**velocities, **known_templates(vocabulary, data.given, longest)}
 
 
 def _proposals(

@@ -20,7 +20,7 @@ from odefinder.expressions.terms import node, sum_of, terms_of
 from odefinder.inference.fit.first_values import first_given
 from odefinder.inference.fit.knowledge import Knowledge, named_values
 from odefinder.inference.fit.states import StateEstimate
-from odefinder.language.grammar import Forced, template_of
+from odefinder.language.grammar import ANY_NUMBER, Forced, template_of
 from odefinder.language.tokens import Vocabulary
 from odefinder.numerics.knots import merged
 from odefinder.numerics.signals import constant
@@ -40,8 +40,11 @@ def with_given(
     return replace(data, given=replace(given, samples=estimate.nodes[rows]))
 
 
-def known_templates(vocabulary: Vocabulary, given: Given | None) -> Forced:
-    """The whole equations that are known, for the network's grammar: any numbers may stand in them."""
+def known_templates(vocabulary: Vocabulary, given: Given | None, longest: int) -> Forced:
+    """The whole equations that are known, for the network's grammar: any numbers may stand in them.
+
+    None of them if they would take more than half of the longest system.
+    """
     if given is None:
         return {}
     nothing = given.with_numbers(concatenate([node(CONST)] * given.dimension))
@@ -52,7 +55,9 @@ def known_templates(vocabulary: Vocabulary, given: Given | None) -> Forced:
                 form = Form.of(equation).program
                 values = np.where(form.ops == CONST, np.nan, form.values)
                 forced[component] = template_of(vocabulary, Program(form.ops, values))
-    return forced
+    numbers = len(vocabulary.numbers.order)  # tokens of each
+    size = sum(len(one) + one.count(ANY_NUMBER) * (numbers - 1) for one in forced.values())
+    return forced if size <= longest // 2 else {}
 
 
 # ---------------------------------------------------------------------------------------- proposals

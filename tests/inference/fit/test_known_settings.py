@@ -56,6 +56,8 @@ def test_shares_depend_on_the_units() -> None:
     [
         ({"known": "Q' = -b*Q"}, "no variable"),
         ({"known": "S' = -b*S", "fixed": {"g": 9.81}}, "does not occur in known"),
+        ({"known": "S' = -b*sin(S)", "fixed": {"i": 1.0}}, "does not occur in known"),
+        ({"known": "S' = -b*S", "fixed": [3]}, "a mapping of numbers"),
         ({"known": "S' = -b*S", "bounds": {"c": (0, 1)}}, "not one of the constants"),
         ({"known": "S' = -b*S", "vary": ["c"]}, "not one of the constants"),
         ({"known": "S' = -b*S", "fixed": {"b": 2.0}, "bounds": {"b": (0, 1)}}, "exclude its fixed value"),

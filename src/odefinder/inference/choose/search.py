@@ -205,6 +205,10 @@ class Search:
         ratio = (self._best_error(among) + FLOOR) / self._left()
         return bool(LITTLE < ratio < 1.0 + SURE * np.sqrt(2.0 / self.data.count))
 
+    def explained(self) -> bool:
+        """Whether what the best system leaves is just noise."""
+        return self._explained()
+
     def _too_much(self) -> float:
         """What a fit leaves that may have ended in a local minimum, a mean squared scaled residual.
 

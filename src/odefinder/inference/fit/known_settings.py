@@ -14,6 +14,7 @@ import numpy as np
 from odefinder.data.dataset import Dataset
 from odefinder.data.names import did_you_mean
 from odefinder.data.roles import Role
+from odefinder.edge.parameters import checked
 from odefinder.edge.rules import shown
 from odefinder.errors import ExpressionError, SettingsError
 from odefinder.expressions.canonical import canonical
@@ -40,7 +41,12 @@ class Known:
     vary: Sequence[str] | None = None
 
     def __bool__(self) -> bool:
-        return any(one not in (None, False, (), [], {}, "") for one in vars(self).values())
+        return any(one is not None and one is not False and not _is_empty(one) for one in vars(self).values())
+
+
+def _is_empty(value: Any) -> bool:
+    """Whether it is an empty list, text or mapping."""
+    return isinstance(value, (str, Sequence, Mapping)) and len(value) == 0
 
 
 def knowledge_of(
@@ -57,7 +63,7 @@ def knowledge_of(
         return None
     states, names = dataset.variables, dataset.names
     fixed = _fixed(given.fixed, names)
-    text = KnownText((), ()) if given.known is None else read_known(given.known, names, fixed)
+    text = KnownText() if given.known is None else read_known(given.known, names, fixed)
     _check_states(text, dataset)
     _check_names(given, text, fixed)
     parts: list[Program | None] = [None] * len(states)
@@ -100,17 +106,10 @@ def knowledge_of(
 def _fixed(fixed: Any, names: Sequence[str]) -> dict[str, float]:
     if fixed is None:
         return {}
-    if not isinstance(fixed, Mapping):
-        raise SettingsError(f'fixed is a mapping such as {{"g": 9.81}}, not {shown(fixed)}')
-    for name, value in fixed.items():
+    fixed = checked("fixed", fixed)
+    for name in fixed:
         if name in names:
             raise SettingsError(f"fixed is for constants, and {name} is a column of the data; leave it out")
-        if (
-            isinstance(value, bool)
-            or not isinstance(value, (int, float, np.number))
-            or not np.isfinite(value)
-        ):
-            raise SettingsError(f"fixed gives {name} the value {shown(value)}; it must be a finite number")
     return {str(name): float(value) for name, value in fixed.items()}
 
 
@@ -138,9 +137,8 @@ def _check_names(given: Known, text: KnownText, fixed: Mapping[str, float]) -> N
     if given.known is None and (fixed or given.bounds or given.vary):
         what = "fixed" if fixed else "bounds" if given.bounds else "vary"
         raise SettingsError(f'{what} names constants of known; give known, such as "x\' = -k*x + ?"')
-    written = repr(given.known)
     for name in fixed:
-        if name not in written:
+        if name not in text.names:
             raise SettingsError(
                 f"fixed names {name!r}, which does not occur in known{did_you_mean(name, text.constants)}; "
                 f"its constants are {', '.join(text.constants) or 'none'}"
@@ -194,18 +192,11 @@ def _bounds(
 ) -> tuple[tuple[float, float], ...]:
     if given is None:
         return (NO_BOUNDS,) * len(constants)
-    if not isinstance(given, Mapping):
-        raise SettingsError(f'bounds is a mapping such as {{"b": (0, None)}}, not {shown(given)}')
+    given = checked("bounds", given)
     _names_in("bounds", list(given), [*constants, *fixed], "constants of known")
     found = {}
-    for name, pair in given.items():
-        try:
-            low, high = pair
-            low, high = -np.inf if low is None else float(low), np.inf if high is None else float(high)
-        except (TypeError, ValueError):
-            raise SettingsError(
-                f"the bounds of {name} are a pair (lowest, highest) with None for no bound, not {shown(pair)}"
-            ) from None
+    for name, (lowest, highest) in given.items():
+        low, high = -np.inf if lowest is None else lowest, np.inf if highest is None else highest
         if not low < high:
             raise SettingsError(f"the bounds of {name} leave nothing between {low:g} and {high:g}")
         if name in fixed and not low <= fixed[name] <= high:

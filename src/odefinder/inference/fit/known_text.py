@@ -37,8 +37,9 @@ class KnownEquation(NamedTuple):
 class KnownText(NamedTuple):
     """Known equations and the constants in them, by name."""
 
-    equations: tuple[KnownEquation, ...]
-    constants: tuple[str, ...]
+    equations: tuple[KnownEquation, ...] = ()
+    constants: tuple[str, ...] = ()  # those that are fitted
+    names: frozenset[str] = frozenset()  # all that occur
 
 
 def known_states(known: Any) -> tuple[str, ...]:
@@ -51,12 +52,13 @@ def read_known(known: Any, names: Sequence[str], fixed: Mapping[str, float]) -> 
     pairs = _pairs(known)
     sides = [(state, _with_derivatives(side, names)) for state, side in pairs]
     constants: dict[str, None] = {}
+    used = frozenset(one for _, side in sides for one in names_in(_UNKNOWN.sub(" ", side)))
     for _, side in sides:
         constants |= dict.fromkeys(
             one for one in names_in(_UNKNOWN.sub(" ", side)) if one not in names and one not in fixed
         )
     read = [_equation(state, side, names, tuple(constants), fixed) for state, side in sides]
-    return KnownText(tuple(read), tuple(constants))
+    return KnownText(tuple(read), tuple(constants), used)
 
 
 def _pairs(known: Any) -> list[tuple[str, str]]:

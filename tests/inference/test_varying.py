@@ -1,0 +1,25 @@
+"""Constants that differ between trajectories, where the criterion says so."""
+
+import numpy as np
+import pytest
+
+from odefinder import ODEFormer, ODESystem
+
+T = np.linspace(0.0, 8.0, 30)
+
+
+def curves(rates: tuple[float, ...]) -> list[np.ndarray]:
+    return [ODESystem.from_text(f"N' = {r}*N - 0.1*N^2").simulate([0.3], T) for r in rates]
+
+
+def test_a_constant_of_its_own_for_each_trajectory() -> None:
+    model = ODEFormer(network=False, time_budget=60).fit(curves((0.5, 0.8, 1.2)), [T] * 3, variables=["N"])
+    assert model.constants_["k1"] == pytest.approx((0.5, 0.8, 1.2), rel=1e-3)
+    assert model.system_.inputs == ("k1",)
+    assert any("share a law, but not all constants: k1 is" in note for note in model.notes_)
+    assert model.simulate() == pytest.approx(curves((0.5,))[0], abs=1e-2)
+
+
+def test_the_same_constants_stay_the_same() -> None:
+    model = ODEFormer(network=False, time_budget=60).fit(curves((0.8, 0.8)), [T] * 2, variables=["N"])
+    assert model.constants_ == {}
