@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -20,18 +20,20 @@ from odefinder.errors import ExpressionError
 from odefinder.expressions.form import Form
 from odefinder.expressions.program import CONST, VAR, Program, concatenate
 from odefinder.expressions.terms import node
-from odefinder.inference.choose.criterion import criterion, log_starts
+from odefinder.inference.choose.criterion import RUNAWAY_COST, criterion, log_starts
 from odefinder.inference.choose.equations import Equations
-from odefinder.inference.choose.plausible import plausible
+from odefinder.inference.choose.plausible import plausible, runs_off, winds
 from odefinder.inference.choose.pruning import pruned
 from odefinder.inference.choose.search import Candidate, Search
 from odefinder.inference.fit.gauge import normalised, path_of, variables_along
 from odefinder.inference.fit.horizon import fit_growing
-from odefinder.inference.fit.integral import ComponentFit
+from odefinder.inference.fit.integral import ComponentFit, match_component
 from odefinder.inference.fit.refine import Fit, fit_constants
 from odefinder.inference.fit.shooting import fit_shooting
 from odefinder.inference.fit.states import StateEstimate
 from odefinder.inference.propose.frames import simpler
+from odefinder.inference.propose.growing import grown
+from odefinder.inference.propose.library import equation, monomials
 from odefinder.inference.propose.scattered import scattered
 from odefinder.inference.propose.sparse import propose, propose_polynomials, smallest_sums
 from odefinder.inference.propose.unseen import LARGEST, Frame, frames, hidden_states, solved, with_path
@@ -41,8 +43,10 @@ SYSTEMS = 8  # put together from the equations that regression finds in one fram
 POLYNOMIALS = 3  # of each degree
 WIDE = 2  # frames in which the whole library is tried
 SHOWN = 16  # proposals of the network that are fitted
-BETTER = 3  # best systems that are pruned, and whose hidden variable is changed
+BETTER, WAYS = 3, 5  # best systems that are pruned, grown, and whose hidden variable is changed
 ROUNDS = 3
+FULL, MOST_TERMS = (2, 3), 12  # degrees at which all terms are tried, up to so many
+GROWN = 4  # systems with one more term that are fitted to the end
 SCATTERED, SHORT, POLISHED = 150, 6, 8  # first values in known equations, iterations of each, and the best
 COUNTS, COUNTS_NOISY = 1e-3, 0.02  # relative size of a term that matters when hidden variables are changed
 
@@ -75,8 +79,11 @@ class HiddenSearch(Search):
         self.fit_whole(proposals, source)
         if self.settings.sparse:
             self._try_library()
+        self._improve()
         for _ in range(ROUNDS):
             before = self._best_criterion()
+            for found in self._parents():
+                self._grow(found)
             self._improve()
             if self.deadline.over or not self._best_criterion() < before:
                 break
@@ -116,8 +123,12 @@ class HiddenSearch(Search):
             if framed is None:
                 continue
             data, estimate = framed
-            for fronts in propose_polynomials(data, estimate, enough=lambda: self.deadline.over):
+            for degree, fronts in enumerate(
+                propose_polynomials(data, estimate, enough=lambda: self.deadline.over), start=1
+            ):
                 self._combine(chosen, fronts, estimate, POLYNOMIALS)
+                if degree in FULL and all(fronts):
+                    self._try_full(chosen, fronts, degree, data, estimate)
 
     def _try_library(self) -> None:
         """All kinds of terms, in the frames whose polynomials were best."""
@@ -134,18 +145,23 @@ class HiddenSearch(Search):
 
     def _improve(self) -> None:
         """Smaller systems, and other hidden variables, for the best so far."""
-        for found in self.ranked()[:BETTER]:
-            if self.deadline.over:
-                return
-            self._prune(found)
-        for found in self.ranked()[:BETTER]:
-            if self.deadline.over:
-                return
-            self._change_variables(found)
-        for found in self.ranked()[:BETTER]:
-            if self.deadline.over:
-                return
-            self._prune(found)
+        for step in (self._prune, self._change_variables, self._prune):
+            for found in self._parents():
+                if self.deadline.over:
+                    return
+                step(found)
+
+    def _parents(self) -> list[Candidate]:
+        """The best systems, and the best of each of a few ways in which observed states change."""
+        ranked = self.ranked()
+        ways: dict[bytes, Candidate] = {}
+        for found in ranked:
+            components = Form.of(found.fit.program).components()
+            ways.setdefault(
+                b"|".join(components[k].key for k in range(len(components)) if k not in self.hidden), found
+            )
+        some = [*ranked[:BETTER], *list(ways.values())[:WAYS]]
+        return [found for k, found in enumerate(some) if not any(found is other for other in some[:k])]
 
     # ------------------------------------------------------------ known equations
 
@@ -228,11 +244,49 @@ class HiddenSearch(Search):
             [(0.0, given[k])] if k in given else [(fit.score, fit.program) for fit in front]
             for k, front in enumerate(fronts)
         ]
+        scored = [[one for one in front if not winds(one[1], self.hidden)] for front in scored]
         for parts in smallest_sums(scored, count) if all(scored) else ():
             if self.deadline.over and self.found:
                 return
             value = self._try(Guess(concatenate(list(parts)), estimate.states, "sparse"))
             self._best_in[chosen] = min(value, self._best_in.get(chosen, np.inf))
+
+    def _try_full(
+        self,
+        chosen: tuple[Frame, ...],
+        fronts: Sequence[Sequence[ComponentFit]],
+        degree: int,
+        data: Observations,
+        estimate: StateEstimate,
+    ) -> None:
+        """All terms up to a degree in the equation of the last hidden state, fitted, then pruned."""
+        last = self.hidden[-1]
+        features = list(monomials(self.data.variables, degree))
+        if len(features) > MOST_TERMS or self.deadline.over:
+            return
+        first = equation(features, np.full(len(features), 0.1))
+        parts = {frame.component: frame.equation() for frame in chosen}
+        parts[last] = match_component(first, last, data, estimate).program
+        program = concatenate([parts.get(k, fronts[k][0].program) for k in range(self.data.dimension)])
+        self._try(Guess(program, estimate.states, "sparse"), prune=True)
+
+    def _grow(self, found: Candidate) -> None:
+        """Try the system with one more term, or with one that saturates; the best are pruned."""
+        fitted: list[tuple[float, int, Fit]] = []
+        for program in grown(found.fit.program, self.data):
+            if self.deadline.over:
+                break
+            with suppress(ExpressionError):
+                form = Form.of(program)
+                if form.key not in self.found and self.equations.allowed(form.program):
+                    fit = self._once(form.program, found.fit.starts, SHORT)
+                    fitted.append((fit.error, len(fitted), fit))
+        for _, _, fit in sorted(fitted, key=lambda one: one[:2])[:GROWN]:
+            if self.deadline.over:
+                break
+            again = self._once(fit.program, fit.starts, FIRST_ITERATIONS)
+            self._keep(again, found.source)
+            self._prune(Candidate(again, found.source, self._value(again)))
 
     def _path_for(self, program: Program) -> Floats | None:
         """The states (N, D) with paths of hidden ones that the observed equations of a system ask for."""
@@ -282,7 +336,7 @@ class HiddenSearch(Search):
 
     # ------------------------------------------------------------ fits
 
-    def _try(self, guess: Guess) -> float:
+    def _try(self, guess: Guess, prune: bool = False) -> float:
         """Fit a system from a path and keep it; its criterion."""
         try:
             form = Form.of(guess.program)
@@ -297,7 +351,10 @@ class HiddenSearch(Search):
                 iterations=FIRST_ITERATIONS // 2, deadline=self.deadline,
             )  # fmt: skip
             fit = min(fit, again, key=lambda one: one.error)
-        return self._keep(fit, guess.source)
+        value = self._keep(fit, guess.source)
+        if prune and np.isfinite(fit.error):
+            self._prune(Candidate(fit, guess.source, value))
+        return value
 
     def _once(self, program: Program, starts: Floats, iterations: int) -> Fit:
         """One shot from these starts."""
@@ -332,6 +389,14 @@ class HiddenSearch(Search):
     def _along(self, fit: Fit) -> Floats:
         path = path_of(fit.program, fit.starts, self.data)
         return self.estimate.variables if path is None else variables_along(path, self.data)
+
+    def _tried_elsewhere(self, found: Candidate) -> Candidate:
+        """Also penalized if it runs away when it goes on for as long again, or turns a hidden state round."""
+        found = super()._tried_elsewhere(found)
+        path = path_of(found.fit.program, found.fit.starts, self.data)
+        odd = [path is None or runs_off(found.fit.program, path, self.data)]
+        odd.append(winds(found.fit.program, self.hidden))
+        return replace(found, criterion=found.criterion + RUNAWAY_COST * sum(odd))
 
     def _groups(self, best: Sequence[Candidate], tolerance: float) -> list[tuple[int, int]]:
         return [(k, k) for k in range(len(best))]
