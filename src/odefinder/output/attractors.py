@@ -13,7 +13,8 @@ from odefinder.numerics.chaos.attractors import attractor_distance
 from odefinder.numerics.chaos.lyapunov import Spectrum, lyapunov_spectrum
 from odefinder.numerics.chaos.records import even_grid, mean_period
 from odefinder.numerics.integrate import Status
-from odefinder.output.style import COLOURS, FAINT, GREY, INK, label, set_limits
+from odefinder.output.axis import label
+from odefinder.output.style import COLOURS, FAINT, GREY, INK, set_limits
 from odefinder.system import ODESystem, SimulationWarning, StiffnessWarning
 
 FINE_POINTS = 6000  # of the drawn trajectory of the model

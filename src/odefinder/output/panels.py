@@ -1,4 +1,4 @@
-"""The parts of figures: panels over time, phase portraits, the front of candidates."""
+"""The parts of figures: panels over time, phase portraits."""
 
 from __future__ import annotations
 
@@ -16,20 +16,14 @@ from odefinder.errors import DataError
 from odefinder.inference.bands import Bands
 from odefinder.numerics.knots import values_at
 from odefinder.numerics.r2 import variance_weighted_r2
-from odefinder.output.style import COLOURS, FAINT, GREY, INK, label, set_limits
+from odefinder.output.axis import LINE, LONG_LINE, PORTRAIT_LINE, set_label
+from odefinder.output.colours import colours_of, condition_entries
+from odefinder.output.style import COLOURS, FAINT, GREY, INK, set_limits
 from odefinder.system import ODESystem, SimulationWarning, StiffnessWarning
 
 FINE_POINTS = 600  # of a drawn trajectory
 MAX_PANELS, MAX_PAIRS = 8, 3
 BAND_OPACITY = 0.22
-
-
-class Front(NamedTuple):
-    """The candidates of a fit: how complex each is, how far from the data, and which one was chosen."""
-
-    complexity: Sequence[float]
-    error: Sequence[float]
-    chosen: int
 
 
 class Simulated(NamedTuple):
@@ -79,7 +73,7 @@ def draw_panels(
     inputs = min(len(dataset.inputs), MAX_PANELS)
     panels = np.atleast_1d(figure.subplots(shown + inputs, 1, sharex=True))
     draw_inputs(list(panels[shown:]), dataset)
-    colour, opacity = _colours(dataset), _opacity(dataset)
+    colour, opacity = colours_of(dataset), _opacity(dataset)
     for j, axes in enumerate(panels[:shown]):
         line = "-" if dataset.roles[j] == Role.OBSERVED else "--"  # what nobody measured
         for k, band in enumerate(bands):
@@ -95,16 +89,16 @@ def draw_panels(
         drawn = [run.states[:, j] for run in simulated] + [np.concatenate(_ends(band, j)) for band in bands]
         set_limits(axes.set_ylim, np.concatenate(dataset.states)[:, j], drawn)
         _mark_stops(axes, simulated, j, colour, say=j == 0)
-        axes.set_ylabel(label(dataset.titles[j]))
+        set_label(axes.yaxis, dataset.titles[j])
         if simulated:
             axes.set_title(_agreement(dataset, simulated, j), loc="right", fontsize=8, color=GREY, pad=3)
-    panels[-1].set_xlabel(label(dataset.clock.label))
+    set_label(panels[-1].xaxis, dataset.clock.label, LONG_LINE)
     if all((times == np.round(times)).all() for times in dataset.times):
         panels[-1].xaxis.get_major_locator().set_params(integer=True)  # years have no halves
     if shown < dataset.dimension:
         panels[0].set_title(f"the first {shown} of {dataset.dimension} variables", loc="left", fontsize=8)
     elif simulated:
-        _legend(panels[0], len(dataset), bands[0].level if bands else None)
+        _legend(panels[0], dataset, bands[0].level if bands else None)
     figure.align_ylabels(panels)
 
 
@@ -115,7 +109,7 @@ def draw_inputs(panels: Sequence[Any], dataset: Dataset) -> None:
             inside = signals.knots[(signals.knots >= times[0]) & (signals.knots <= times[-1])]
             fine = np.union1d(np.linspace(times[0], times[-1], FINE_POINTS), inside)
             axes.plot(fine, values_at(signals, fine)[:, j], color=GREY, linewidth=1.2)
-        axes.set_ylabel(label(dataset.inputs[j]))
+        set_label(axes.yaxis, dataset.inputs[j])
         axes.set_title("input", loc="right", fontsize=8, color=GREY, pad=3)
 
 
@@ -135,18 +129,21 @@ def _ends(band: Bands, variable: int) -> tuple[Floats, Floats]:
     )
 
 
-def _legend(axes: Any, trajectories: int, level: float | None = None) -> None:
+def _legend(axes: Any, dataset: Dataset, level: float | None = None) -> None:
     """Dots and line are grey where colours stand for trajectories; level: of bands, if there are any."""
     from matplotlib.lines import Line2D
     from matplotlib.patches import Patch
 
     dots = Line2D([], [], marker="o", linestyle="", color=GREY, markersize=3.6, alpha=0.6, markeredgewidth=0)
-    several = f" ({trajectories} trajectories)" if trajectories > 1 else ""
+    several = f" ({len(dataset)} trajectories)" if len(dataset) > 1 else ""
     band = [] if level is None else [Patch(color=GREY, alpha=BAND_OPACITY, linewidth=0)]
     words = [f"observed{several}", "fitted system", *(f"{100 * level:g} % band" for _ in band if level)]
-    axes.legend([dots, Line2D([], [], color=GREY, linewidth=1.6), *band], words,
-                loc="lower left", bbox_to_anchor=(-0.01, 0.97), ncols=3, fontsize=8, labelcolor=GREY,
-                borderaxespad=0.0, handletextpad=0.5, columnspacing=1.2)  # fmt: skip
+    conditions = condition_entries(dataset)
+    lines = [Line2D([], [], color=colour, linewidth=1.6) for _, colour in conditions]
+    words += [text for text, _ in conditions]
+    axes.legend([dots, Line2D([], [], color=GREY, linewidth=1.6), *band, *lines], words,
+                loc="lower left", bbox_to_anchor=(-0.01, 0.99), ncols=4 if lines else 3, fontsize=8,
+                labelcolor=GREY, borderaxespad=0.0, handletextpad=0.5, columnspacing=1.2)  # fmt: skip
 
 
 def _mark_stops(
@@ -194,10 +191,10 @@ def draw_portrait(
 ) -> None:
     """The plane of two variables, or the derivative of a single one."""
     if dataset.dimension == 1:
-        _draw_phase_line(axes, dataset, system)
+        _draw_phase_line(axes, dataset, system, simulated)
         return
     i, j = pair
-    colour, states = _colours(dataset, one_is_ink=True), np.concatenate(dataset.states)
+    colour, states = colours_of(dataset, one_is_ink=True), np.concatenate(dataset.states)
     set_limits(axes.set_xlim, states[:, i], [run.states[:, i] for run in simulated])
     set_limits(axes.set_ylim, states[:, j], [run.states[:, j] for run in simulated])
     if system is not None and dataset.dimension == 2 and not system.inputs:
@@ -210,8 +207,8 @@ def draw_portrait(
         axes.plot(run.states[:, i], run.states[:, j], color=colour(k, 0), linewidth=1.5)
         axes.plot(run.states[0, i], run.states[0, j], "o", color="white", markeredgecolor=colour(k, 0),
                   markersize=5, zorder=4)  # fmt: skip
-    axes.set_xlabel(label(dataset.titles[i]))
-    axes.set_ylabel(label(dataset.titles[j]))
+    set_label(axes.xaxis, dataset.titles[i], PORTRAIT_LINE)
+    set_label(axes.yaxis, dataset.titles[j])
     axes.set_title("phase portrait (ring: start)", loc="left", fontsize=8, color=GREY, pad=4)
 
 
@@ -238,14 +235,24 @@ def _draw_flow(axes: Any, system: ODESystem) -> None:
     axes.set(xlim=limits[0], ylim=limits[1])
 
 
-def _draw_phase_line(axes: Any, dataset: Dataset, system: ODESystem | None) -> None:
+def _draw_phase_line(
+    axes: Any, dataset: Dataset, system: ODESystem | None, simulated: Sequence[Simulated]
+) -> None:
     """x' over x: x grows where the curve is above zero, and can rest where it crosses zero."""
     values = np.concatenate(dataset.states)[:, 0]
     set_limits(axes.set_xlim, values, [])
-    axes.set(xlabel=label(dataset.titles[0]))
+    set_label(axes.xaxis, dataset.titles[0], PORTRAIT_LINE)
+    axes.xaxis.get_major_locator().set_params(nbins=5)
     axes.plot(values, np.zeros_like(values), "|", color=COLOURS[0], markersize=6, alpha=0.4)
     axes.axhline(0.0, color=GREY, linewidth=0.8, zorder=0)
-    if system is None or system.inputs:  # the rate depends on more than x
+    name = dataset.variables[0]
+    rate = f"{name}'" if len(name) <= LINE // 2 else "rate of change"
+    if system is None:
+        return
+    if system.inputs:  # the rate depends on more than x
+        _draw_rates(axes, dataset, system, simulated)
+        set_label(axes.yaxis, rate)
+        axes.set_title("rate of change along trajectories", loc="left", fontsize=8, color=GREY, pad=4)
         return
     left, right = axes.get_xlim()
     x = np.linspace(left, right, 400)
@@ -258,46 +265,15 @@ def _draw_phase_line(axes: Any, dataset: Dataset, system: ODESystem | None) -> N
         for k in np.flatnonzero(slope[1:] * slope[:-1] < 0.0):
             stable = slope[k] > 0.0
             axes.plot(x[k], 0.0, "o", color=INK if stable else "white", markeredgecolor=INK, markersize=6)
-    axes.set_ylabel(f"{dataset.variables[0]}'")
+    set_label(axes.yaxis, rate)
     axes.set_title("rate of change (dot: rest, stable if full)", loc="left", fontsize=8, color=GREY, pad=4)
 
 
-def draw_front(axes: Any, front: Front) -> None:
-    """All candidates as dots, the best of each complexity as steps, a ring around the chosen one."""
-    complexity, error = np.asarray(front.complexity, np.float64), np.asarray(front.error, np.float64)
-    if complexity.shape != error.shape or complexity.ndim != 1 or len(error) == 0:
-        raise DataError("give one complexity and one error for every candidate")
-    if not 0 <= front.chosen < len(error):
-        raise DataError(f"there is no candidate number {front.chosen}; there are {len(error)}, from 0")
-    usable = np.isfinite(error) & np.isfinite(complexity)
-    floor = error[usable & (error > 0.0)].min(initial=1.0) / 10.0
-    shown = np.where(error > 0.0, error, floor)  # an exact fit has a place on the logarithmic axis
-    order = np.lexsort((shown, complexity))[: len(shown)]
-    order = order[usable[order]]
-    best = np.minimum.accumulate(shown[order]) if len(order) else shown[order]
-    axes.step(complexity[order], best, where="post", color=COLOURS[0], linewidth=1.2, alpha=0.7)
-    axes.plot(complexity[usable], shown[usable], "o", color=COLOURS[0], markersize=3.5, alpha=0.6,
-              markeredgewidth=0)  # fmt: skip
-    if usable[front.chosen]:
-        place = complexity[front.chosen], shown[front.chosen]
-        axes.plot(*place, "o", markersize=9, color="none", markeredgecolor=COLOURS[1], markeredgewidth=1.8)
-        axes.annotate(
-            "chosen", place, xytext=(7, 7), textcoords="offset points", fontsize=8, color=COLOURS[1]
-        )
-    axes.set_yscale("log")
-    axes.set(xlabel="complexity", ylabel="error")
-    axes.set_title("candidates", loc="left", fontsize=8, color=GREY, pad=4)
-    axes.margins(x=0.08, y=0.15)
-    axes.xaxis.get_major_locator().set_params(integer=True)
-
-
-def _colours(dataset: Dataset, one_is_ink: bool = False) -> Callable[[int, int], Any]:
-    """The colour of trajectory k and variable j: by trajectory, or by variable if there is only one."""
-    from matplotlib import colormaps
-
-    if len(dataset) == 1:
-        return lambda k, j: INK if one_is_ink else COLOURS[j % len(COLOURS)]
-    if len(dataset) <= len(COLOURS):
-        return lambda k, j: COLOURS[k]
-    shades = colormaps["viridis"](np.linspace(0.0, 0.9, len(dataset)))
-    return lambda k, j: shades[k]
+def _draw_rates(axes: Any, dataset: Dataset, system: ODESystem, simulated: Sequence[Simulated]) -> None:
+    """x' over x as the inputs make it."""
+    colour = colours_of(dataset, one_is_ink=True)
+    for k, (run, signals) in enumerate(zip(simulated, dataset.all_signals(), strict=False)):
+        known = values_at(signals, run.times)
+        if known.shape[1] == len(system.inputs):
+            slope = system.derivative(run.states, known)[:, 0]
+            axes.plot(run.states[:, 0], slope, color=colour(k, 0), linewidth=1.2)

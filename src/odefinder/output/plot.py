@@ -15,10 +15,9 @@ from odefinder.data.dataset import Dataset
 from odefinder.inference.bands import Bands
 from odefinder.output.attractors import draw_attractors
 from odefinder.output.equation_image import equation_image
+from odefinder.output.front import Front, draw_front
 from odefinder.output.panels import (
     MAX_PANELS,
-    Front,
-    draw_front,
     draw_panels,
     draw_portrait,
     pairs_of_variables,

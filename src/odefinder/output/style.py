@@ -11,7 +11,6 @@ from typing import Any, ParamSpec, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from odefinder.data.names import split_unit
 from odefinder.edge.parameters import checked
 from odefinder.edge.writing import replacing
 from odefinder.errors import SettingsError
@@ -78,10 +77,3 @@ def set_limits(
         high = max(high, min(float(values.max()), high + 0.5 * size))
     margin = 0.08 * (high - low or size)
     setter(low - margin, high + margin)
-
-
-def label(title: str) -> str:
-    """A title for an axis: a long one has its unit on its own line, and dollar signs stay as they are."""
-    name, unit = split_unit(title)
-    shown = f"{name[:28]}\n({unit[:28]})" if unit and len(title) > 18 else title[:32]
-    return shown.replace("$", r"\$")
