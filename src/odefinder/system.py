@@ -229,6 +229,7 @@ class ODESystem:
         handed to an implicit method, with a `StiffnessWarning`.
         """
         from odefinder.numerics.integrate import Status
+        from odefinder.simulation.domain import END_OF_DOMAIN, leaves_domain
         from odefinder.simulation.trajectory import Task, rows_reached, trajectory
 
         start, times = self.initial_values(x0, "x0"), increasing_times(t)
@@ -244,9 +245,10 @@ class ODESystem:
             warnings.warn(StiffnessWarning(message), stacklevel=2)
         if found.status != Status.OK:
             last = times[rows_reached(found.states) - 1]
+            ended = leaves_domain(self.program, times, found.states, found.status, signals)
             message = (
                 f"the solution was found only until t = {last:.6g} (of {times[-1]:.6g}), later rows are NaN. "
-                f"{found.status.message}"
+                f"{END_OF_DOMAIN if ended else found.status.message}"
             )
             warnings.warn(SimulationWarning(message), stacklevel=2)
         return found.states

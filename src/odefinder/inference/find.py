@@ -40,6 +40,7 @@ from odefinder.inference.claims import (
     still,
 )
 from odefinder.inference.conserved import conserved_notes
+from odefinder.inference.doubts import data_doubts, doubted, fit_notes
 from odefinder.inference.fit.digits import with_digits
 from odefinder.inference.fit.gauge import readable
 from odefinder.inference.fit.knowledge import Knowledge
@@ -234,6 +235,9 @@ def _found(
                     notes.append(varying_note(varied))
                     rest = [replace(one, weight=min(one.weight, varied.weight)) for one in explanations]
                     explanations = [varied, *rest]
+            doubts = data_doubts(dataset)
+            explanations = doubted(explanations, dataset, doubts)
+            notes += [doubt.sentence for doubt in doubts]
             best = explanations[0]
             original = with_varied(original, best.constants, best.system.inputs)
             if outliers and (seen := predictions(best.system, best.starts, original, scaling)) is not None:
@@ -244,6 +248,7 @@ def _found(
             )
             if how.knowledge is None or not how.knowledge.sums:
                 notes += conserved_notes(dataset)
+            notes += fit_notes(best, original) if not early else []
             if hidden_states(data) and how.knowledge is not None:
                 notes += known_notes(judged[0].fit, data, how.knowledge, search.estimate.smoothed)
             elif hidden_states(data):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 NOT_DETERMINED = "not determined"
 COLUMNS = ("name", "equation", "value", "error", "low", "high", "rounded", "given", "determined")
 DIGITS = 4
+LEAST_WIDTH = 70  # of remarks
 MOST_STARTS = 12  # start values that are listed
 
 
@@ -79,8 +81,9 @@ def as_text(summary: Summary) -> str:
         for name, level, seen in zip(dataset.variables, summary.noise, _seen(dataset), strict=True)
         if seen
     )
-    foot = [f"noise (standard deviation): {noise}", *summary.remarks]
     width = max(map(len, [str(dataset), *equations, *body, *starts]))
+    foot = [f"noise (standard deviation): {noise}"]
+    foot += [line for remark in summary.remarks for line in textwrap.wrap(remark, max(width, LEAST_WIDTH))]
     double, single = "=" * width, "-" * width
     parts = [double, str(dataset), single, *equations, single, *body]
     parts += [single, *starts] if starts else []

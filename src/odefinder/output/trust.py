@@ -18,6 +18,8 @@ from odefinder.errors import SettingsError
 from odefinder.inference.bands import LEVEL as BAND
 from odefinder.inference.bands import SECONDS, Bands, Draws, draw, likely_rows, quantiles, simulated
 from odefinder.inference.certainty import LEVEL, Certainty, certainty_of, constants_table
+from odefinder.inference.doubts import residual_notes
+from odefinder.inference.fit.residuals import checks, residuals_of
 from odefinder.inference.prepared import Prepared, prepared
 from odefinder.limits.deadline import Deadline
 from odefinder.numerics.knots import merged
@@ -58,9 +60,13 @@ class Trust:
         found = self._certainty(self._row())
         constants = constants_table(found, self._given(self.chosen_), level)
         explicit = ODESystem(found.constants.program, self.system_.variables, self.system_.inputs)
+        data = self._given(self.chosen_).data
+        left = checks(residuals_of(found.best, data), data)
+        remarks = residual_notes(self.system_.variables, left, found.best.error)
         return Summary(
-            self.dataset_, explicit, constants, self.starts_, found.start_errors, self.noise_, level
-        )
+            self.dataset_, explicit, constants, self.starts_, found.start_errors, self.noise_, level,
+            tuple(remarks),
+        )  # fmt: skip
 
     def latex(self, digits: int | Literal["enough"] | None = "enough", errors: bool = False) -> str:
         """The chosen system as an `aligned` block for mathematics mode; by default as `print` shows it.
@@ -212,7 +218,12 @@ class Trust:
         """
         row, found = self._row(), self._fitted()
         if row not in self.__dict__.setdefault("_drawn", {}):
-            rows = [row] if row else likely_rows([one.weight for one in found])
+            alike = [one.system.inputs == self.system_.inputs for one in found]  # driven by the same
+            rows = (
+                [row]
+                if row
+                else likely_rows([one.weight * same for one, same in zip(found, alike, strict=True)])
+            )
             candidates = [self._certainty(k) for k in rows]
             weights = [found[k].weight for k in rows]
             self.__dict__["_drawn"][row] = draw(candidates, weights, self._given(row))

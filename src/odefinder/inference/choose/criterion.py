@@ -32,6 +32,7 @@ from odefinder.expressions.program import INV, POW, SIN, Program
 from odefinder.inference.fit.refine import FLOOR, Fit, fit_constants, given_constants
 from odefinder.inference.fit.states import StateEstimate
 from odefinder.numerics.integrate import Status, integrate
+from odefinder.simulation.domain import held_at_the_end, leaves_domain
 
 # The likelihood assumes independent errors of one shape and a system without any approximation, so it is
 # surer than it should be.
@@ -123,7 +124,8 @@ def best_fit(fits: Sequence[Fit], data: Observations, estimate: StateEstimate | 
 def elsewhere(program: Program, starts: Floats, data: Observations) -> Floats:
     """Trajectories from half and twice the initial values (trajectories, D), within the time of the data.
 
-    (2 trajectories, points, states that are not hidden); NaN where the system runs away.
+    (2 trajectories, points, states that are not hidden); NaN where the system runs away.  One that comes to
+    the end of its formula's domain does not: it stays there.
     """
     size = float(np.nanmax(np.abs(data.states), initial=0.0)) or 1.0
     roles = data.roles[: data.dimension] or (Role.OBSERVED,) * data.dimension
@@ -139,6 +141,8 @@ def elsewhere(program: Program, starts: Floats, data: Observations) -> Floats:
             )  # fmt: skip
             if status == Status.OK:
                 paths[len(NEARBY) * k + j] = path
+            elif leaves_domain(systems[k], looks, path, status, data.signals_of(k)):  # an empty tank stays so
+                paths[len(NEARBY) * k + j] = held_at_the_end(path)
     return paths[:, :, ~hidden]
 
 
