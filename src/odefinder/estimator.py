@@ -410,7 +410,15 @@ class ODEFormer(Trust, Parameters):
 
     def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
         """In a notebook, the table."""
-        return {"text/plain": repr(self)}
+        html = self._repr_html_()
+        return {"text/plain": repr(self), **({} if html is None else {"text/html": html})}
+
+    def _repr_html_(self) -> str | None:
+        from odefinder.output.html import as_html
+
+        if not self.__sklearn_is_fitted__():
+            return None
+        return as_html(self.dataset_, self._explanations, self.chosen_, self.notes_)
 
     def _fitted(self) -> list[Explanation]:
         if not self.__sklearn_is_fitted__():

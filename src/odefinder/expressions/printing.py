@@ -51,13 +51,13 @@ class Factor:
 
 
 @dataclass(frozen=True)
-class _Term:
+class Term:
     above: tuple[Factor, ...]
     below: tuple[Factor, ...] = ()
     negative: bool = False
 
 
-_Sum = tuple[_Term, ...]
+_Sum = tuple[Term, ...]
 _Part = tuple[_Sum, float | None]  # with the value if there is no variable inside
 _ONE = "1"
 
@@ -98,7 +98,7 @@ class Text:
     def product(self, factors: Sequence[Factor]) -> str:
         return "*".join(factor.text for factor in factors) or _ONE
 
-    def term(self, term: _Term) -> str:
+    def term(self, term: Term) -> str:
         """The term without its sign."""
         above = self.product(term.above)
         if not term.below:
@@ -169,7 +169,7 @@ class _Latex(Text):
             text += (r" \cdot " if factor.text[0].isdigit() else r" \, " if word else " ") + factor.text
         return text
 
-    def term(self, term: _Term) -> str:
+    def term(self, term: Term) -> str:
         if not term.below:
             return self.product(term.above)
         # The bar already holds a single sum together.
@@ -227,7 +227,7 @@ def write(
         if op == VAR:
             if int(value) >= len(variables):
                 raise ExpressionError(f"variable number {int(value)} has no name; {len(variables)} are given")
-            return (_Term((style.name(variables[int(value)]),)),), None
+            return (Term((style.name(variables[int(value)]),)),), None
         if style.folds and len(constants) == len(arguments):
             value = operator_value(op, *constants)
             return _number(value, style), value
@@ -240,8 +240,8 @@ def write(
 def _number(value: float, style: Text, label: str | None = None) -> _Sum:
     negative = math.copysign(1.0, value) < 0 and not math.isnan(value)
     if label is None:
-        return (_Term((style.number(value),), negative=negative),)
-    return (_Term((Factor(label, label, atomic=" " not in label, number=True),), negative=negative),)
+        return (Term((style.number(value),), negative=negative),)
+    return (Term((Factor(label, label, atomic=" " not in label, number=True),), negative=negative),)
 
 
 def _combined(op: int, arguments: list[_Sum], style: Text) -> _Sum:
@@ -259,8 +259,8 @@ def _combined(op: int, arguments: list[_Sum], style: Text) -> _Sum:
         exponent = WHOLE_POWERS[op] if op != POW else style.sum(arguments[1])
         simple = op != POW or _is_simple(arguments[1])
         text = style.raised(base, exponent, simple)
-        return (_Term((Factor(text, text, atomic=False),)),)
-    return (_Term((style.call(op, style.sum(arguments[0])),)),)
+        return (Term((Factor(text, text, atomic=False),)),)
+    return (Term((style.call(op, style.sum(arguments[0])),)),)
 
 
 def _is_simple(terms: _Sum) -> bool:
@@ -269,7 +269,7 @@ def _is_simple(terms: _Sum) -> bool:
     return len(terms) == 1 and not term.negative and not term.below and _is_atom(term)
 
 
-def _is_atom(term: _Term) -> bool:
+def _is_atom(term: Term) -> bool:
     return len(term.above) == 1 and term.above[0].atomic
 
 
@@ -282,9 +282,9 @@ def _as_factor(terms: _Sum, style: Text) -> Factor:
     return Factor(style.group(text), text)
 
 
-def _single(terms: _Sum, style: Text) -> _Term:
+def _single(terms: _Sum, style: Text) -> Term:
     """The sum as one term, in parentheses where needed."""
-    return terms[0] if len(terms) == 1 else _Term((_as_factor(terms, style),))
+    return terms[0] if len(terms) == 1 else Term((_as_factor(terms, style),))
 
 
 def _product(a: _Sum, b: _Sum, style: Text) -> _Sum:
@@ -293,23 +293,23 @@ def _product(a: _Sum, b: _Sum, style: Text) -> _Sum:
             if not one[0].negative:
                 return other
             term = _single(other, style)
-            return (_Term(term.above, term.below, not term.negative),)
+            return (Term(term.above, term.below, not term.negative),)
     s, t = _single(a, style), _single(b, style)
     above = sorted(s.above + t.above, key=lambda factor: not factor.number)  # numbers first
     if len(above) > 1:
         above = [factor for factor in above if factor.text != _ONE] or above[:1]
-    return (_Term(tuple(above), s.below + t.below, s.negative != t.negative),)
+    return (Term(tuple(above), s.below + t.below, s.negative != t.negative),)
 
 
 def _is_one(terms: _Sum) -> bool:
     return len(terms) == 1 and not terms[0].below and [f.text for f in terms[0].above] == [_ONE]
 
 
-def _inverse(terms: _Sum, style: Text) -> _Term:
+def _inverse(terms: _Sum, style: Text) -> Term:
     term = _single(terms, style)
     if term.below:  # 1/(x/y) stays as it is: where y is 0, y/x has another value
-        return _Term((), (_as_factor(terms, style),))
-    return _Term((), term.above, term.negative)
+        return Term((), (_as_factor(terms, style),))
+    return Term((), term.above, term.negative)
 
 
 _GREEK = re.compile(
