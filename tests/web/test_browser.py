@@ -70,7 +70,7 @@ def page(browser: Any, address: str) -> Iterator[Any]:
     page.on("request", asked)
     page.set_default_timeout(60_000)
     page.goto(address)
-    page.wait_for_selector("#samples button")
+    page.wait_for_selector("#options input", state="attached")
     yield page
     context.close()
     assert problems == []
@@ -139,7 +139,7 @@ def test_from_a_dropped_file_to_the_report(page: Any, tmp_path: Path) -> None:
     assert ODEFormer.load(model).chosen_ == 1
 
     page.reload()
-    page.wait_for_selector("#samples button")
+    page.wait_for_selector("#options input", state="attached")
     drop(page, model.read_text(encoding="utf-8"), "model.json")
     page.wait_for_selector(".candidates tbody tr:nth-child(2).chosen")
 
@@ -159,7 +159,7 @@ def test_roles_and_mistakes(page: Any) -> None:
 
 
 def test_stop_keeps_the_best_so_far(page: Any) -> None:
-    page.click("text=Sample: hare and lynx")
+    page.select_option("#sample", "hare_lynx")
     page.wait_for_selector("#preview table")
     fit(page, "120")
     page.wait_for_selector("#live .katex", timeout=LONG)
@@ -173,7 +173,7 @@ def test_a_phone_in_the_dark(page: Any) -> None:
     page.emulate_media(color_scheme="dark")
     assert page.evaluate("getComputedStyle(document.body).backgroundColor") != light
     page.set_viewport_size({"width": 360, "height": 740})
-    page.click("text=Sample: pendulum")
+    page.select_option("#sample", "pendulum")
     page.wait_for_selector("#preview .uplot")
     assert page.evaluate("document.documentElement.scrollWidth") == 360
     page.keyboard.press("Tab")  # something has the focus, and shows it

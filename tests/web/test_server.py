@@ -13,6 +13,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from odefinder import ODEFormer, ODESystem
+from odefinder.data.bundled import BUNDLED
 from odefinder.output.export import TARGETS
 from odefinder.web.server import App
 from odefinder.web.worker import STOPPED
@@ -79,7 +80,7 @@ def test_about_names_the_parameters_that_the_estimator_has(client: TestClient) -
     about = client.get("api/about").json()
     assert about["parameters"]["time_budget"] == ODEFormer().time_budget
     assert set(about["parameters"]) <= set(ODEFormer().get_params())
-    assert "hare_lynx" in about["samples"]
+    assert "hare_lynx" in [one["name"] for one in about["samples"]]
     assert "sin" in about["operators"]
 
 
@@ -134,6 +135,16 @@ def test_other_kinds_of_files(client: TestClient, tmp_path: Path, name: str) -> 
 def test_samples(client: TestClient) -> None:
     assert client.post("api/samples/hare_lynx").json()["data"]["variables"] == ["hare", "lynx"]
     assert client.post("api/samples/nothing").status_code == 404
+
+
+@pytest.mark.parametrize("name", list(BUNDLED))
+def test_samples_know_their_roles_and_options(client: TestClient, name: str) -> None:
+    found, known = client.post(f"api/samples/{name}").json(), BUNDLED[name]
+    assert "error" not in found
+    assert found["data"]["inputs"] == list(known.inputs)
+    assert found["data"]["conditions"] == list(known.conditions)
+    assert found["options"] == dict(known.parameters)
+    assert found["data"]["errors"] == bool(known.errors)
 
 
 def test_roles_can_be_changed(client: TestClient) -> None:

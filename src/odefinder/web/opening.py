@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import secrets
 import socket
+import sys
 import threading
 import webbrowser
 from collections.abc import Callable
@@ -16,6 +17,7 @@ from odefinder.web.curves import warm_up
 from odefinder.web.server import App
 
 HOST = "127.0.0.1"
+SWITCH = 0.001  # seconds that a working thread may make the page wait, each time
 EVERYWHERE = ("", "0.0.0.0")
 
 
@@ -29,6 +31,7 @@ def serve(
     """Run until Ctrl-C.  On another host than this machine itself there must be a password."""
     if password is None and host != HOST:
         raise SettingsError("a page for other machines needs a password")
+    sys.setswitchinterval(SWITCH)
     token = secrets.token_urlsafe(16)
     app = App(token, password=password)
     try:

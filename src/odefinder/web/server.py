@@ -9,21 +9,22 @@ import asyncio
 import json
 import shutil
 import tempfile
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
+from anyio import CapacityLimiter, to_thread
 from starlette.applications import Starlette
-from starlette.concurrency import run_in_threadpool
 from starlette.middleware import Middleware
 from starlette.requests import Request
-from starlette.responses import FileResponse, JSONResponse, Response, StreamingResponse
+from starlette.responses import HTMLResponse, JSONResponse, Response, StreamingResponse
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
-from odefinder.data.files import SAMPLES, sample_path
+from odefinder.data.bundled import BUNDLED, sample_path
 from odefinder.errors import DataError, OdefinderError
 from odefinder.estimator import ODEFormer
 from odefinder.expressions.program import OPCODE_BY_NAME
@@ -43,11 +44,13 @@ from odefinder.web.requests import (
     roles_of,
 )
 from odefinder.web.shelf import KEPT, Shelf, new_id
-from odefinder.web.tables import ROLES, Table, preview
+from odefinder.web.tables import ROLES, Table, preview, sample_roles
 from odefinder.web.worker import Task
 
+Result = TypeVar("Result")
 STATIC = Path(__file__).parent / "static"
 UPLOAD_LIMIT = 100 * 2**20  # bytes
+QUICK, SLOW = 2, 2  # threads
 TICK = 0.1  # seconds between two looks at a fit
 
 
@@ -63,6 +66,8 @@ class App:
         self.tables: Shelf[Table] = Shelf(lambda table: self._remove(table.path), kept)
         self.models: Shelf[ODEFormer] = Shelf(kept=kept)
         self.fits = Fits(self._keep, processes)
+        self._page = (STATIC / "index.html").read_bytes()
+        self._quick, self._slow = CapacityLimiter(QUICK), CapacityLimiter(SLOW)
         guard = Middleware(Guard, token=token, password=password)
         self.asgi = Starlette(routes=self._routes(), middleware=[guard], lifespan=self._lifespan)
 
@@ -93,7 +98,15 @@ class App:
     @asynccontextmanager
     async def _lifespan(self, _: Starlette) -> AsyncIterator[None]:
         yield
-        await run_in_threadpool(self.close)
+        await to_thread.run_sync(self.close)
+
+    async def _quickly(self, function: Callable[..., Result], *given: Any) -> Result:
+        """In a thread.  A few at a time: each more would make the page itself wait."""
+        return await to_thread.run_sync(partial(function, *given), limiter=self._quick)
+
+    async def _slowly(self, function: Callable[..., Result], *given: Any) -> Result:
+        """Likewise, for what may take seconds; nothing quick waits for it."""
+        return await to_thread.run_sync(partial(function, *given), limiter=self._slow)
 
     def close(self) -> None:
         """End all fits and remove the folder."""
@@ -103,14 +116,14 @@ class App:
     # ------------------------------------------------------------------------------------ the page
 
     async def page(self, request: Request) -> Response:
-        return FileResponse(STATIC / "index.html")
+        return HTMLResponse(self._page)  # from memory: it never waits for a thread
 
     async def about(self, request: Request) -> Response:
         """What this server can do."""
         return JSONResponse(
             {
                 "version": version("odefinder"),
-                "samples": list(SAMPLES),
+                "samples": [{"name": name, "about": one.about} for name, one in BUNDLED.items()],
                 "roles": list(ROLES),
                 "parameters": available(),
                 "operators": [name for name in OPCODE_BY_NAME if name not in ("add", "mul")],
@@ -126,28 +139,33 @@ class App:
         name = request.query_params.get("name", "table.csv")[:200]
         path = self.folder / f"{new_id()}{ending_of(name)}"
         await self._save(request, path)
-        return await self._new_table(Table(path, name))
+        return JSONResponse(await self._new_table(Table(path, name)))
 
     async def sample(self, request: Request) -> Response:
         name = request.path_params["name"]
-        if name not in SAMPLES:
-            raise NotFoundError(f"there is no sample {name!r}; there are {', '.join(SAMPLES)}")
-        path = self.folder / f"{new_id()}.csv"
+        if name not in BUNDLED:
+            raise NotFoundError(f"there is no sample {name!r}; there are {', '.join(BUNDLED)}")
+        known, path = BUNDLED[name], self.folder / f"{new_id()}.csv"
         shutil.copyfile(sample_path(name), path)
-        return await self._new_table(Table(path, f"{name}.csv"))
+        found = await self._new_table(Table(path, f"{name}.csv", known.errors))
+        roles = sample_roles(found, known)
+        if roles != found["roles"]:
+            found.update(await self._quickly(preview, self._table(found["id"]), roles))
+        options = {name: value for name, value in known.parameters.items() if name in available()}
+        return JSONResponse({**found, "options": options})
 
-    async def _new_table(self, table: Table) -> Response:
+    async def _new_table(self, table: Table) -> dict[str, Any]:
         try:
-            found = await run_in_threadpool(preview, table)
+            found = await self._quickly(preview, table)
         except OdefinderError:
             self._remove(table.path)
             raise
-        return JSONResponse({"id": self.tables.put(table), **found})
+        return {"id": self.tables.put(table), **found}
 
     async def roles(self, request: Request) -> Response:
         """The same table with other roles of its columns."""
         table, wish = self._table(request.path_params["id"]), await json_of(request)
-        found = await run_in_threadpool(preview, table, roles_of(wish.get("roles")))
+        found = await self._quickly(preview, table, roles_of(wish.get("roles")))
         return JSONResponse({"id": request.path_params["id"], **found})
 
     def _table(self, name: Any) -> Table:
@@ -210,7 +228,7 @@ class App:
         path = self.folder / f"{new_id()}.json"
         try:
             await self._save(request, path)
-            model = await run_in_threadpool(ODEFormer.load, path)
+            model = await self._quickly(ODEFormer.load, path)
         except DataError as error:
             raise DataError(str(error).replace(str(path), name)) from None
         finally:
@@ -218,36 +236,36 @@ class App:
         return JSONResponse({"id": self.models.put(model)})
 
     async def result(self, request: Request) -> Response:
-        return JSONResponse(await run_in_threadpool(models.result_of, self._model(request)))
+        return JSONResponse(await self._quickly(models.result_of, self._model(request)))
 
     async def candidate(self, request: Request) -> Response:
         row = request.path_params["row"]
-        return JSONResponse(await run_in_threadpool(models.candidate_of, self._model(request), row))
+        return JSONResponse(await self._quickly(models.candidate_of, self._model(request), row))
 
     async def trust(self, request: Request) -> Response:
         """Errors of the constants; they take longer than the rest."""
         row = request.path_params["row"]
-        return JSONResponse(await run_in_threadpool(trust.trust_of, self._model(request), row))
+        return JSONResponse(await self._slowly(trust.trust_of, self._model(request), row))
 
     async def bands(self, request: Request) -> Response:
         row, until = request.path_params["row"], request.query_params.get("until", "1")
-        return JSONResponse(await run_in_threadpool(trust.bands_of, self._model(request), row, until))
+        return JSONResponse(await self._slowly(trust.bands_of, self._model(request), row, until))
 
     async def simulate(self, request: Request) -> Response:
         wish = await json_of(request)
-        return JSONResponse(await run_in_threadpool(models.played, self._model(request), wish))
+        return JSONResponse(await self._quickly(models.played, self._model(request), wish))
 
     async def export(self, request: Request) -> Response:
         """A candidate as source for another program."""
         model, row, target = self._model(request), request.path_params["row"], request.path_params["target"]
-        text, name = await run_in_threadpool(models.exported, model, row, target)
+        text, name = await self._slowly(models.exported, model, row, target)
         headers = {"Content-Disposition": f"attachment; filename={name}"}
         return Response(text, media_type="text/plain", headers=headers)
 
     async def download(self, request: Request) -> Response:
         """model.json, curves.csv, report.html, figure.png, figure.svg or figure.pdf of a candidate."""
         model, row, file = self._model(request), request.path_params["row"], request.path_params["file"]
-        content, kind = await run_in_threadpool(self._file, model, row, file)
+        content, kind = await self._slowly(self._file, model, row, file)
         headers = {"Content-Disposition": f"attachment; filename={file}"}
         return Response(content, media_type=kind, headers=headers)
 

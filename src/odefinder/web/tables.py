@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from odefinder.data.bundled import Sample
 from odefinder.data.dataset import Dataset, Floats
 from odefinder.data.files import load, read
 from odefinder.data.names import names_a_trajectory, read_time_title
@@ -32,13 +33,26 @@ class Table:
 
     path: Path
     name: str
+    errors: Mapping[str, float] = field(default_factory=dict)  # of variables, where no column has them
 
     def read(self, roles: Mapping[str, str] | None = None) -> Dataset:
         """The data; `roles` says what each column is, and without it that is found out by name."""
         try:
-            return read(self.path, **reading_options(roles))
+            options = reading_options(roles)
+            if self.errors and not options.get("errors"):
+                options["errors"] = self._errors(options.get("variables"))
+            return read(self.path, **options)
         except OdefinderError as error:
             raise type(error)(self._named(str(error))) from None
+
+    def _errors(self, titles: Sequence[str] | None) -> dict[str, float] | None:
+        """The errors of the variables that are used; a title may have a unit behind the name."""
+        used = [
+            name
+            for name in self.errors
+            if titles is None or any(title.partition(" (")[0] == name for title in titles)
+        ]
+        return {name: self.errors[name] for name in used} or None
 
     def columns(self) -> pd.DataFrame:
         """The table as it stands in the file."""
@@ -74,6 +88,19 @@ def reading_options(roles: Mapping[str, str] | None) -> dict[str, Any]:
         "conditions": columns["condition"] or None,
         "errors": columns["error"] or None,
     }
+
+
+def sample_roles(found: Mapping[str, Any], known: Sample) -> dict[str, str]:
+    """The roles of a sample's columns; found: the preview with those that their names suggest."""
+    roles = dict(found["roles"])
+    for name, title in zip(found["data"]["variables"], found["data"]["titles"], strict=True):
+        if name in known.inputs:
+            roles[title] = "input"
+        elif name in known.conditions:
+            roles[title] = "condition"
+        elif known.variables and name not in known.variables:
+            roles[title] = "ignore"
+    return roles
 
 
 def preview(table: Table, roles: Mapping[str, str] | None = None) -> dict[str, Any]:

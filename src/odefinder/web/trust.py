@@ -37,6 +37,7 @@ def trust_of(model: ODEFormer, row: int) -> dict[str, Any]:
             if not one.given
             for sign in [1.0 if one.value >= 0.0 else -1.0]
         ],
+        "names": [one.name for one in summary.constants if one.written],  # of the system's constants
         "remarks": list(summary.remarks),
     }
 

@@ -86,7 +86,7 @@ function legendWithoutBands() {
 function pointSeries(label, k, withLine) {
   return {
     label, stroke: colour(k), width: 0, spanGaps: true, paths: () => null,
-    points: { show: true, size: withLine ? 5 : 4, width: 1, fill: colour(k) },
+    points: { show: true, size: withLine ? 5 : 4, width: 1, fill: colour(k), space: 0 },
     value: (_, value) => short(value),
   };
 }

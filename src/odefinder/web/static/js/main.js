@@ -3,11 +3,10 @@
 import * as api from "./api.js";
 import { byId, el, showError } from "./dom.js";
 import { Live } from "./live.js";
-import { options, showOptions } from "./options.js";
+import { options, setOptions, showOptions } from "./options.js";
 import { foldPreview, showPreview } from "./preview.js";
 import { showResult } from "./result.js";
 
-const SAMPLE_WORDS = { hare_lynx: "Sample: hare and lynx", pendulum: "Sample: pendulum" };
 const USUAL_BUDGET = 10; // seconds
 let server = null;
 let table = null;
@@ -16,14 +15,17 @@ let fit = null; // the id of the one that runs
 async function start() {
   server = await api.about();
   byId("about").textContent = `odefinder ${server.version}`;
-  byId("samples").append(...server.samples.map((name) =>
-    el("button", { type: "button", onclick: () => use(api.sample(name)) }, SAMPLE_WORDS[name] ?? `Sample: ${name}`)));
+  byId("sample").append(...server.samples.map(({ name, about }) => el("option", { value: name }, `${name}: ${about}`)));
   showOptions(server.parameters, server.operators);
   listen();
 }
 
 function listen() {
   const drop = byId("drop");
+  byId("sample").addEventListener("change", (event) => {
+    if (event.target.value) use(api.sample(event.target.value));
+    event.target.value = "";
+  });
   byId("file").addEventListener("change", (event) => take(event.target.files[0]));
   for (const name of ["dragover", "dragleave", "drop"]) {
     document.addEventListener(name, (event) => {
@@ -66,6 +68,10 @@ async function take(file) {
 async function use(request) {
   try {
     table = await request;
+    if (table.options) {
+      setOptions(table.options); // a sample knows how it is fitted, and what its columns are
+      table.chosen = true;
+    }
     byId("drop").classList.add("small");
     byId("paste-area").hidden = true;
     showError("data-error", table.error);

@@ -25,6 +25,7 @@ export function showOptions(parameters, operators) {
     const input = el("input", { name, ...attributes, ...(list ? { title: operators.join(", ") } : {}) });
     if (attributes.type === "checkbox") input.checked = value;
     else input.value = value ?? "";
+    input.dataset.first = String(value ?? "");
     return attributes.type === "checkbox" ? el("label", { class: "check" }, input, label) : el("label", {}, label, input);
   };
   const more = fields.filter(([, one]) => one.more).map(field);
@@ -33,6 +34,15 @@ export function showOptions(parameters, operators) {
     el("details", {}, el("summary", {}, "More"), el("div", {}, ...more)),
   );
   byId("options").addEventListener("submit", (event) => event.preventDefault());
+}
+
+// The defaults with these values instead.
+export function setOptions(values) {
+  for (const input of byId("options").querySelectorAll("input")) {
+    const value = values[input.name] ?? input.dataset.first;
+    if (input.type === "checkbox") input.checked = value === true || value === "true";
+    else input.value = value;
+  }
 }
 
 // What differs from nothing: an empty field leaves the default.

@@ -17,6 +17,7 @@ export class Playground {
   // forecast(until): how many durations of the data the curves last now.
   constructor(place, { model, candidate, data, show, back, forecast }) {
     Object.assign(this, { place, model, candidate, data, show });
+    this.named = [];
     this.columns = [...data.inputs, ...data.conditions];
     this.grids = {};
     this.sizes = sizesOf(candidate.curves, data.variables.length);
@@ -49,7 +50,21 @@ export class Playground {
 
   constantSliders() {
     const free = this.candidate.constants.map((one, k) => ({ ...one, k })).filter(({ value }) => Math.abs(value) !== 1);
-    return free.map(({ equation, value, k }) => this.slider(`in ${equation}'`, value, (now) => { this.constants[k] = now; }));
+    return free.map(({ equation, value, k }) => {
+      const slider = this.slider(`in ${equation}'`, value, (now) => { this.constants[k] = now; });
+      this.named.push({ k, equation, slider });
+      return slider;
+    });
+  }
+
+  // The constants by the names that the table of their errors has.
+  name(names) {
+    for (const { k, equation, slider } of this.named) {
+      if (!names[k]) continue;
+      const words = `${names[k]} in ${equation}'`;
+      slider.firstChild.textContent = words;
+      slider.querySelector("input").setAttribute("aria-label", words);
+    }
   }
 
   startSliders() {

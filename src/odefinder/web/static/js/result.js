@@ -108,7 +108,7 @@ class Result {
     });
     this.constants.replaceChildren(el("p", { class: "facts" }, "The errors of the constants are being computed."));
     first();
-    await this.trust(candidate);
+    this.trust(candidate); // it comes when it is ready
   }
 
   // The constants with their errors, which take a moment.
@@ -118,6 +118,7 @@ class Result {
       if (this.candidate !== candidate) return; // somebody chose another one meanwhile
       this.constants.replaceChildren(...constantsTable(found));
       this.latex = found.latex;
+      this.playground.name(found.names);
       if (!this.playground.changed) this.draw({}, found.latex, false);
     } catch (error) {
       if (this.candidate === candidate) this.constants.replaceChildren(el("p", { class: "facts" }, error.message));
