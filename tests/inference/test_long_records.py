@@ -1,0 +1,43 @@
+"""Long records in a fit: chaotic ones are searched over windows, regular ones are fitted as ever."""
+
+import numpy as np
+import pytest
+
+from odefinder import ODEFormer, ODESystem
+from odefinder.inference import find as module
+from odefinder.inference.long_records import OVER_WINDOWS
+from odefinder.inference.warmup import prepare, prepare_windows
+
+LORENZ = ODESystem.from_text("x' = 10*(y - x); y' = x*(28 - z) - y; z' = x*y - 8/3*z")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def prepared() -> None:
+    prepare()
+    prepare_windows()
+
+
+def test_lorenz_with_noise_is_in_the_first_row_with_a_note() -> None:
+    t = np.linspace(0.0, 4.0, 300)
+    states = LORENZ.simulate([-9.8, -15.0, 20.5], t)
+    states += 0.03 * states.std(axis=0) * np.random.default_rng(0).normal(size=states.shape)
+    model = ODEFormer(network=False, time_budget=60.0).fit(states, t, variables=["x", "y", "z"])
+    lines = [line.split("=")[1] for line in model.system_.to_text(2).splitlines()]
+    assert [len(line.replace("- ", "+ ").split("+")) for line in lines] == [2, 3, 2]
+    assert any("part by a factor of e every" in note for note in model.notes_)
+    assert OVER_WINDOWS in model.notes_
+    assert model.equations_.r2[0] > 0.99
+    assert model.score(states, t, measure="lyapunov_exponent") == pytest.approx(0.9, abs=0.15)
+
+
+def test_a_regular_record_is_fitted_as_ever(monkeypatch: pytest.MonkeyPatch) -> None:
+    def never(*_: object) -> None:
+        raise AssertionError("windows are for chaotic records")
+
+    monkeypatch.setattr(module, "_windowed", never)
+    t = np.linspace(0.0, 30.0, 200)
+    wolf = ODESystem.from_text("x' = 1.1*x - 0.4*x*y; y' = 0.3*x*y - 0.9*y")
+    states = wolf.simulate([3.0, 2.0], t)
+    model = ODEFormer(network=False, time_budget=20.0).fit(states, t, variables=["x", "y"])
+    assert sorted(model.system_.program.constants.tolist()) == pytest.approx([-0.9, -0.4, 0.3, 1.1], rel=1e-3)
+    assert not any("factor of e" in note for note in model.notes_)
