@@ -2,7 +2,7 @@
 # make test   lints, checks types and runs the tests; prints the coverage
 # make docs   builds the documentation in site/, running the tutorials
 # make wheel  builds wheel and sdist in dist/, installs the wheel into a new environment and fits there
-# make fuzz   feeds every door with some 10,000 hostile inputs, for minutes; a short part is in make test
+# make fuzz   feeds every door with some 10,000 hostile inputs, and kills and interrupts; a short part is in make test
 # make perf   runs the tests that assert wall-clock times, which need a quiet machine
 #
 # Each makes the environment it needs in $(VENV), and installs again only when the requirements change.
@@ -39,7 +39,8 @@ perf: $(VENV)/.test
 	$(BIN)/python -m pytest -m perf
 
 fuzz: $(VENV)/.test
-	ODEFINDER_FUZZ=1000 ODEFINDER_HOSTILE=1000 $(BIN)/python -m pytest tests/test_fuzz.py tests/test_hostile_input.py
+	ODEFINDER_FUZZ=1000 ODEFINDER_HOSTILE=1000 ODEFINDER_FAULTS=20 $(BIN)/python -m pytest \
+		tests/test_fuzz.py tests/test_hostile_input.py tests/test_faults.py
 
 docs: $(VENV)/.docs
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict

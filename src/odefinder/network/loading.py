@@ -17,7 +17,7 @@ def load_runtime(
 ) -> Runtime:
     """The network of a weights file, by default the shipped one.
 
-    threads: of onnxruntime; on a busy machine two are slower than one.  device: of torch, by default a GPU
+    threads: of the processor; on a busy machine two are slower than one.  device: of torch, by default a GPU
     if there is one.
     """
     file = Path(path) if path is not None else shipped_weights()
@@ -32,4 +32,7 @@ def load_runtime(
         from odefinder.network.torch_runtime import TorchRuntime, best_device
     except ImportError as missing:
         raise MissingExtraError("The runtime 'torch'", "train") from missing
+    import torch
+
+    torch.set_num_threads(threads)
     return TorchRuntime(load_network(file), device or best_device())

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -36,6 +36,7 @@ from odefinder.network.runtime import Floats, Runtime
 
 Operators = frozenset[str] | None  # operators that may occur; None: all
 
+TOGETHER = 100  # samples that are drawn at once
 WORTH_DROPPING = 0.75  # below this share of unfinished rows, the finished ones are dropped
 
 
@@ -47,6 +48,7 @@ class Decoding:
     temperature: float = 1.0
     seed: int = 0
     max_length: int | None = None  # tokens per system; None: as many as the network can write
+    skipped: int = 0  # samples of the same seed that were drawn before these
 
     def __post_init__(self) -> None:
         if self.samples < 1 or not self.temperature > 0.0:
@@ -110,7 +112,8 @@ def sample(
     grammar = grammar_of(runtime.settings, how, operators)
     state, length = grammar.start(dimensions, variables, forced, samples), grammar.max_length
     # In (0, 1], one number per token; a sample's numbers do not depend on how many samples there are.
-    uniform = np.tile(1.0 - np.random.default_rng(how.seed).random((samples, length)), (batch, 1))
+    numbers = np.random.default_rng(how.seed).random((how.skipped + samples, length))[how.skipped :]
+    uniform = np.tile(1.0 - numbers, (batch, 1))
     sequences = runtime.begin(memory, samples, state.plan.masks)
     tokens = np.full(count, BOS, dtype=np.int64)
     ids = np.full((count, length), PAD, dtype=np.int16)
@@ -274,18 +277,34 @@ def decode(
     operators: Operators = None,
     enough: Callable[[int], bool] = lambda finished: False,
 ) -> list[Proposal]:
-    """Distinct systems that the network proposes, likeliest first; for the arguments see `sample`."""
-    ids, chances = sample(
-        reading.runtime,
-        reading.memory,
-        [reading.dimension],
-        how,
-        operators,
-        enough,
-        variables=[reading.variables],
-        forced=[reading.forced],
-    )
-    return distinct_proposals(ids[0], chances[0], reading.vocabulary)
+    """Distinct systems that the network proposes, likeliest first; for the arguments see `sample`.
+
+    Many samples are drawn group after group, as the network keeps some megabytes for each.
+    """
+    how = how or Decoding()
+    rows: list[NDArray[np.int16]] = []
+    chances: list[float] = []
+    for first in range(0, how.samples, TOGETHER):
+        before = int(np.isfinite(chances).sum())
+        if rows and enough(before):
+            break
+        ids, drawn = sample(
+            reading.runtime,
+            reading.memory,
+            [reading.dimension],
+            replace(how, samples=min(TOGETHER, how.samples - first), skipped=first),
+            operators,
+            partial(_enough_of_all, enough, before),
+            variables=[reading.variables],
+            forced=[reading.forced],
+        )
+        rows += list(ids[0])
+        chances += drawn[0].tolist()
+    return distinct_proposals(rows, chances, reading.vocabulary)
+
+
+def _enough_of_all(enough: Callable[[int], bool], before: int, finished: int) -> bool:
+    return enough(before + finished)
 
 
 def program_log_probabilities(
@@ -327,7 +346,9 @@ def program_log_probabilities(
 
 
 def distinct_proposals(
-    ids: NDArray[np.int16], log_probability: Floats, vocabulary: Vocabulary
+    ids: Sequence[NDArray[np.int16]] | NDArray[np.int16],
+    log_probability: Sequence[float] | Floats,
+    vocabulary: Vocabulary,
 ) -> list[Proposal]:
     """The systems of one example's samples (S, L), one of each structure: its likeliest, likeliest first."""
     best: dict[bytes, Proposal] = {}

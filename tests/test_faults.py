@@ -1,0 +1,221 @@
+"""Faults around a fit: signals, pipes, threads, caches, kills.  A few in `make test`, the rest in `make fuzz`.
+
+Kills of `generate` and `bench` are in tests/prior and tests/bench, too, at chosen moments; here they come at
+random ones.
+"""
+
+import hashlib
+import os
+import random
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from odefinder import ODEFormer
+from odefinder.compiling.cache import child_environment
+
+MOMENTS = int(os.environ.get("ODEFINDER_FAULTS", "2"))  # random moments of each kind
+slow = pytest.mark.skipif(MOMENTS < 10, reason="takes minutes: make fuzz")
+posix = pytest.mark.skipif(sys.platform == "win32", reason="signals and file systems of Unix")
+pytestmark = posix
+
+T = np.linspace(0.0, 6.0, 60)
+COMMAND = [sys.executable, "-m", "odefinder"]
+
+
+@pytest.fixture(scope="module")
+def table(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Noisy data of three variables, which keep a fit busy."""
+    rng = np.random.default_rng(0)
+    states = np.column_stack([np.exp(-T), np.cos(T), np.sin(2.0 * T)]) + 0.03 * rng.normal(size=(60, 3))
+    path = tmp_path_factory.mktemp("faults") / "d.csv"
+    rows = (f"{t:.4f}," + ",".join(f"{x:.6f}" for x in row) for t, row in zip(T, states, strict=True))
+    path.write_text("t,x,y,z\n" + "\n".join(rows) + "\n")
+    ODEFormer(network=False, time_budget=0.5).fit(states, T)  # what the processes below need is compiled
+    return path
+
+
+def started(arguments: list[str], **more: str) -> "subprocess.Popen[str]":
+    return subprocess.Popen(
+        [*COMMAND, *arguments], env={**child_environment(), **more}, start_new_session=True, text=True,
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+    )  # fmt: skip
+
+
+def ended(process: "subprocess.Popen[str]") -> tuple[int, str, str]:
+    """Exit code and output; nothing of its group is left behind."""
+    out, err = process.communicate(timeout=300.0)
+    with pytest.raises(ProcessLookupError):
+        for _ in range(50):
+            os.killpg(process.pid, 0)
+            time.sleep(0.1)
+    return process.returncode, out, err
+
+
+# ---------------------------------------------------------------- signals
+
+
+@pytest.mark.parametrize("number", range(MOMENTS))
+def test_ctrl_c_at_a_random_moment(table: Path, tmp_path: Path, number: int) -> None:
+    """130, or the best so far, which is saved; never a traceback, and no process is left behind."""
+    saved = tmp_path / "m.json"
+    process = started(["fit", str(table), "--budget", "4", "--save", str(saved)])
+    time.sleep(random.Random(number).uniform(0.2, 12.0))
+    if process.poll() is None:
+        process.send_signal(signal.SIGINT)
+    code, out, err = ended(process)
+    assert "Traceback" not in err
+    assert code in (0, 130, -signal.SIGINT)  # the last: Python was still starting
+    if code == 0:
+        assert "x'" in out
+        assert ODEFormer.load(saved).system_.dimension == 3
+
+
+@pytest.mark.parametrize("number", range(max(1, MOMENTS // 10)))
+def test_sigterm(table: Path, number: int) -> None:
+    process = started(["fit", str(table), "--budget", "20"])
+    time.sleep(random.Random(number).uniform(0.5, 8.0))
+    process.send_signal(signal.SIGTERM)
+    code, _, err = ended(process)
+    assert code == -signal.SIGTERM
+    assert "Traceback" not in err
+
+
+# ---------------------------------------------------------------- streams
+
+
+@pytest.mark.parametrize(
+    ("redirection", "codes"),
+    [
+        ("| true", (0, 141)),
+        ("| head -1", (0, 141)),
+        ("> /dev/full", (1,)),
+        (">&-", (0,)),
+        ("2>&-", (0,)),
+        ("<&- >&- 2>&-", (0,)),
+    ],
+)
+def test_whatever_becomes_of_the_output_the_result_is_saved(
+    table: Path, tmp_path: Path, redirection: str, codes: tuple[int, ...]
+) -> None:
+    if MOMENTS < 10 and redirection not in ("| true", "> /dev/full"):
+        pytest.skip("make fuzz")
+    saved = tmp_path / "m.json"
+    options = f"--no-network --budget 0.5 --save {saved}"
+    command = f"{sys.executable} -m odefinder fit {table} {options} {redirection}"
+    done = subprocess.run(
+        ["bash", "-c", f"set -o pipefail; {command}"], env=child_environment(), capture_output=True, text=True,
+        check=False, timeout=300.0,
+    )  # fmt: skip
+    assert done.returncode in codes, done.stderr
+    assert "Traceback" not in done.stderr
+    assert ODEFormer.load(saved).system_.dimension == 3
+
+
+# ---------------------------------------------------------------- threads, forks
+
+
+def curves(count: int) -> list[np.ndarray]:
+    return [np.column_stack([np.exp(-(0.5 + 0.1 * k) * T), np.exp(-0.2 * T)]) for k in range(count)]
+
+
+def test_fits_in_eight_threads_give_what_they_give_alone() -> None:
+    data = curves(8)
+
+    def text(states: np.ndarray) -> str:
+        model = ODEFormer(network=False, time_budget=300.0).fit(states, T)
+        assert not model.early_
+        return str(model)
+
+    alone = [text(states) for states in data]
+    with ThreadPoolExecutor(8) as pool:
+        assert list(pool.map(text, data)) == alone
+
+
+def test_a_fork_after_use_can_fit() -> None:
+    states = curves(1)[0]
+    expected = str(ODEFormer(network=False, time_budget=60.0).fit(states, T).system_)
+    reading, writing = os.pipe()
+    child = os.fork()
+    if child == 0:
+        found = str(ODEFormer(network=False, time_budget=60.0).fit(states, T).system_)
+        os.write(writing, found.encode())
+        os._exit(0)
+    os.close(writing)
+    with os.fdopen(reading) as answer:
+        assert answer.read() == expected
+    assert os.waitpid(child, 0)[1] == 0
+
+
+# ---------------------------------------------------------------- caches
+
+
+@slow
+def test_two_processes_with_one_cold_cache(table: Path, tmp_path: Path) -> None:
+    how = {"ODEFINDER_CACHE": str(tmp_path / "cache")}
+    arguments = ["fit", str(table), "--no-network", "--budget", "2"]
+    for process in [started(arguments, **how) for _ in range(2)]:
+        code, out, err = ended(process)
+        assert (code, "Traceback" in err) == (0, False)
+        assert "x'" in out
+
+
+@slow
+@pytest.mark.skipif(not hasattr(os, "getuid") or os.getuid() != 0, reason="needs another user")
+@pytest.mark.parametrize("home", ["/nonexistent", "/proc", None])
+def test_nothing_can_be_written(table: Path, home: str | None) -> None:
+    """A user without a home, and a package of somebody else."""
+    environment = {"PATH": os.environ["PATH"], "PYTHONPATH": child_environment()["PYTHONPATH"]}
+    with tempfile.TemporaryDirectory(dir="/tmp") as folder:
+        copy = Path(folder) / "d.csv"
+        copy.write_text(table.read_text())
+        Path(folder).chmod(0o755)
+        done = subprocess.run(
+            [*COMMAND, "fit", str(copy), "--no-network", "--budget", "2"], capture_output=True, text=True,
+            env=environment if home is None else {**environment, "HOME": home}, user=65534, group=65534,
+            check=False, timeout=600.0,
+        )  # fmt: skip
+    assert "Traceback" not in done.stderr
+    assert (done.returncode, "x'" in done.stdout) == (0, True), done.stderr
+
+
+# ---------------------------------------------------------------- kills
+
+
+def killed_until_done(arguments: list[str], seed: int, least: float, most: float) -> int:
+    """Start again after every SIGKILL at a random moment; how often that was."""
+    rng = random.Random(seed)
+    for kills in range(MOMENTS):
+        process = started(arguments)
+        try:
+            process.communicate(timeout=rng.uniform(least, most))
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.communicate()
+        else:
+            assert process.returncode == 0
+            return kills
+    assert ended(started(arguments))[0] == 0
+    return MOMENTS
+
+
+def digests(folder: Path, pattern: str) -> dict[str, str]:
+    return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in sorted(folder.glob(pattern))}
+
+
+@slow
+def test_generate_killed_at_random_moments(tmp_path: Path) -> None:
+    def command(folder: Path) -> list[str]:
+        options = "generate --count 4000 --shard-size 200 --seed 5 --jobs 1 --no-progress --out"
+        return [*options.split(), str(folder)]
+
+    assert ended(started(command(tmp_path / "whole")))[0] == 0
+    assert killed_until_done(command(tmp_path / "broken"), 0, 2.0, 15.0) > 0
+    assert digests(tmp_path / "whole", "*.parquet") == digests(tmp_path / "broken", "*.parquet")
