@@ -10,6 +10,7 @@ import numpy as np
 from odefinder.data.dataset import Dataset
 from odefinder.data.roles import Role
 from odefinder.inference.fit.known_settings import sum_drift
+from odefinder.limits.alarm import alarm_rings
 
 FACTORS = (0, 1, -1, 2)
 MOST_STATES = 5
@@ -25,6 +26,8 @@ def conserved_notes(dataset: Dataset) -> list[str]:
     notes = []
     found: list[list[int]] = []
     for factors in _factors(len(moving)):
+        if alarm_rings():  # remarks have no more time
+            break
         row = [0] * dataset.dimension
         for place, factor in zip(moving, factors, strict=True):
             row[place] = factor

@@ -87,6 +87,7 @@ from odefinder.inference.varying import varying_explanation, varying_note
 from odefinder.inference.warmup import compile_first, prepare, prepare_windows
 from odefinder.language.grammar import Forced
 from odefinder.language.tokens import Vocabulary
+from odefinder.limits.alarm import alarm_rings
 from odefinder.limits.deadline import (
     CLAIMING,
     DECODING_LATEST,
@@ -183,7 +184,8 @@ def _found(
         guesses = [found_in(Form.of(scaling.to_scaled(program)), data) for program in how.guesses]
         notes += [outliers_left_out(outliers)] * bool(outliers)
         windows = None
-        period = long_period(data) if how.sparse and how.knowledge is None else None
+        long = how.sparse and how.knowledge is None and not deadline.over
+        period = long_period(data) if long else None
         if period is not None:
             windows = WindowedSearch(data, estimate, period, deadline, how.operators)
             with _until(deadline.within(WINDOWS_SHARE), interrupt, deadline) as share:
@@ -228,7 +230,7 @@ def _found(
             explanations = _explanations(search, judged, dataset, scaling, original, how, early)
             if not explanations:
                 raise NoSystemError(_why_nothing(deadline, how))
-            if how.knowledge is None and not hidden_states(data) and not deadline.stopped:
+            if how.knowledge is None and not hidden_states(data) and not (deadline.stopped or alarm_rings()):
                 share = deadline.within(*CLAIMING)
                 varied = varying_explanation(judged, search, dataset, scaling, original, share)
                 if varied is not None:
@@ -248,12 +250,12 @@ def _found(
             )
             if how.knowledge is None or not how.knowledge.sums:
                 notes += conserved_notes(dataset)
-            notes += fit_notes(best, original) if not early else []
+            notes += fit_notes(best, original) if not early and not alarm_rings() else []
             if hidden_states(data) and how.knowledge is not None:
                 notes += known_notes(judged[0].fit, data, how.knowledge, search.estimate.smoothed)
             elif hidden_states(data):
                 notes += hidden_notes(best, _error_of(best, original), original, search.estimate.smoothed)
-            if period is not None:
+            if period is not None and not alarm_rings():
                 notes += chaos_notes(best, original, period / scaling.rate)
             if whole is not dataset:
                 explanations = _of_all(explanations, whole, chosen, scaling)

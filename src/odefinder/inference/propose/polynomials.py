@@ -20,6 +20,7 @@ from odefinder.expressions.program import Program, concatenate
 from odefinder.inference.fit.states import StateEstimate
 from odefinder.inference.propose.library import Feature, equation
 from odefinder.inference.propose.subsets import shrink
+from odefinder.limits.alarm import alarm_rings
 
 Powers = tuple[int, ...]  # exponents of the variables
 
@@ -29,6 +30,7 @@ ROUGHNESS = 4  # the bump is (1 - s^2)^4
 DEGREES = {1: 5, 2: 5, 3: 4, 4: 3, 5: 3}  # the highest, by the number of variables; 2 for more
 CAUTION = (1.0, 5.0)  # factors of the price of a term
 MOST_BUMPS = 4000
+MOST_TERMS = 500  # monomials: with more variables, equations are linear
 ROWS_PER_TERM = 2  # bumps, at least, for each monomial
 
 
@@ -55,7 +57,7 @@ class Polynomials:
 
 def highest_degree(dimension: int) -> int:
     """Of the monomials that are tried."""
-    return DEGREES.get(dimension, 2)
+    return DEGREES.get(dimension, 2 if comb(dimension + 2, 2) <= MOST_TERMS else 1)
 
 
 def propose_long(data: Observations, estimate: StateEstimate, period: float) -> Iterator[Polynomials]:
@@ -64,7 +66,9 @@ def propose_long(data: Observations, estimate: StateEstimate, period: float) -> 
     known = set[tuple[tuple[Powers, ...], ...]]()
     step = float(np.median(np.diff(data.times)[np.diff(data.times) > 0.0]))
     widths = sorted({max(share * period, FEWEST_INTERVALS * step) for share in WIDTHS})
-    problems = [_weak_form(data, estimate, width, highest) for width in widths]
+    problems = [_weak_form(data, estimate, width, highest) for width in widths if not alarm_rings()]
+    if alarm_rings():
+        return
     for degree in range(1, highest + 1):
         for problem, width in zip(problems, widths, strict=True):
             if problem is None or len(problem[1]) < ROWS_PER_TERM * comb(data.dimension + degree, degree):
