@@ -16,8 +16,9 @@ from odefinder.data.dataset import Dataset, Floats
 from odefinder.edge.parameters import checked
 from odefinder.errors import SettingsError
 from odefinder.inference.bands import LEVEL as BAND
-from odefinder.inference.bands import SECONDS, Bands, Draws, draw, likely_rows, quantiles, simulated
+from odefinder.inference.bands import OUTSIDE, SECONDS, Bands, Draws, draw, likely_rows, quantiles, simulated
 from odefinder.inference.certainty import LEVEL, Certainty, certainty_of, constants_table
+from odefinder.inference.choose.criterion import TEMPERATURE
 from odefinder.inference.doubts import residual_notes
 from odefinder.inference.fit.residuals import checks, residuals_of
 from odefinder.inference.prepared import Prepared, prepared
@@ -206,7 +207,7 @@ class Trust:
             states = self.system_.simulate(start, times, signals)
         which = int(place[0]) if len(place) else 0
         paths = simulated(self._draws, self._given(self.chosen_), times, signals, x0, which, deadline)
-        lower, upper, lost = quantiles(paths, level)
+        lower, upper, lost = quantiles(paths, level, OUTSIDE)
         names, clock = self.system_.variables, self.dataset_.clock.name
         return Bands(times, states, lower, upper, level, lost, names, clock)
 
@@ -218,15 +219,14 @@ class Trust:
         """
         row, found = self._row(), self._fitted()
         if row not in self.__dict__.setdefault("_drawn", {}):
-            alike = [one.system.inputs == self.system_.inputs for one in found]  # driven by the same
-            rows = (
-                [row]
-                if row
-                else likely_rows([one.weight * same for one, same in zip(found, alike, strict=True)])
-            )
+            same = [one.system.inputs == self.system_.inputs for one in found]  # driven by the same
+            chances = [one.weight if own else 0.0 for one, own in zip(found, same, strict=True)]
+            rows = [row] if row else likely_rows(chances)
             candidates = [self._certainty(k) for k in rows]
             weights = [found[k].weight for k in rows]
-            self.__dict__["_drawn"][row] = draw(candidates, weights, self._given(row))
+            self.__dict__["_drawn"][row] = draw(
+                candidates, weights, self._given(row), temperature=TEMPERATURE
+            )
         draws: Draws = self.__dict__["_drawn"][row]
         return draws
 
