@@ -1,8 +1,11 @@
 """What is given of equations, and what a fit finds, put together."""
 
+from dataclasses import replace
+
 import numpy as np
 
 from odefinder.data.given import STAYS, Given
+from odefinder.data.observations import Observations
 from odefinder.expressions.canonical import canonical
 from odefinder.expressions.parse import parse
 from odefinder.expressions.program import Program, concatenate
@@ -82,3 +85,12 @@ def test_what_is_found_may_be_limited() -> None:
     assert not one.allows(0, parse("y", ["x", "y"]))
     assert one.allows(1, parse("x*y", ["x", "y"]))
     assert not one.allows(1, parse("sin(x)", ["x", "y"]))
+
+
+def test_parts_of_trajectories_keep_their_constants() -> None:
+    one, times = given(), np.arange(4.0)
+    data = replace(Observations.joined([times, times], [np.ones((4, 2))] * 2), given=one)
+    part = data.part(np.array([4, 5, 6, 7]), np.array([0, 2, 4]))  # the second trajectory, in two
+    found = one.with_numbers(system("0", "-0.7*y"))
+    assert part.origins == (1, 1)
+    assert part.whole_systems(found) == [data.whole_systems(found)[1]] * 2

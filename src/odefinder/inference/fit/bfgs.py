@@ -13,7 +13,7 @@ from scipy.optimize import minimize
 
 from odefinder.data.observations import Floats, Observations
 from odefinder.expressions.program import Program
-from odefinder.inference.fit.refine import Fit, cost_and_gradient
+from odefinder.inference.fit.refine import Fit, cost_and_gradient, limits_of, within
 
 WALL = 1e6  # cost of constants with which the system cannot be integrated
 
@@ -35,8 +35,15 @@ def fit_by_bfgs(
         return Fit(program, x0, cost / data.count)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)  # from line searches that hit the wall
+        limits = limits_of(program, data)
+        bounded = limits.shape[1] > 0
         result = minimize(
-            objective, program.constants, jac=True, method="BFGS", options={"maxiter": iterations}
+            objective,
+            within(program.constants, limits),
+            jac=True,
+            method="L-BFGS-B" if bounded else "BFGS",
+            bounds=limits.T.tolist() if bounded else None,
+            options={"maxiter": iterations},
         )
     fitted = program.with_constants(result.x)
     cost, _ = cost_and_gradient(fitted, data, x0)
