@@ -15,13 +15,12 @@ import re
 import time
 from pathlib import Path
 
-from gallery_entries import ENTRIES, Entry, Row
+from gallery_entries import ENTRIES, Entry, Row, found, table
 from PIL import Image
 
 from odefinder import ODEFormer
 from odefinder.data import Dataset
 from odefinder.output.plot import save
-from odefinder.output.table import as_text
 
 HERE = Path(__file__).parent
 OUT = HERE.parent / "docs" / "gallery"
@@ -37,20 +36,15 @@ def make(entry: Entry, dataset: Dataset, out: Path) -> None:
     seconds = time.process_time() - begin
     parts = {
         "figure": figure(model, out / f"{entry.name}.png"),
-        "fit": f"```\n$ {entry.command}\n{found(model)}\n```\n\nThe fit took {seconds:.0f} s of one core.",
+        "fit": f"```\n$ {entry.command}\n{found(model, SHOWN)}\n```\n\nThe fit took {seconds:.0f} s of one core.",
         "constants": f"```\n{model.summary()}\n```",
     }
     words = (HERE / "gallery" / f"{entry.name}.md").read_text(encoding="utf-8")
     for name in PLACE.findall(words):
         if name not in parts:
-            parts[name] = table(entry.tests[name](model))
+            parts[name] = entry.tests[name](model)
     page = PLACE.sub(lambda place: parts[place[1]], words)
     (out / f"{entry.name}.md").write_text(page, encoding="utf-8")
-
-
-def found(model: ODEFormer) -> str:
-    """The first candidates and the notes."""
-    return as_text(model.dataset_, model._fitted(), model.chosen_, model.notes_, SHOWN)
 
 
 def figure(model: ODEFormer, path: Path) -> str:
@@ -60,12 +54,6 @@ def figure(model: ODEFormer, path: Path) -> str:
         few = image.convert("RGB").quantize(SHADES)
     few.save(path, optimize=True)
     return f"![Data, fitted trajectories, phase portrait and candidates]({path.name})"
-
-
-def table(rows: list[Row]) -> str:
-    """Rows as Markdown, the first one as the header."""
-    head, *body = rows
-    return "\n".join(f"| {' | '.join(line)} |" for line in (head, ["---"] * len(head), *body))
 
 
 def index(out: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,11 +14,12 @@ from odefinder import ODEFormer, ODESystem, read
 from odefinder.data import Dataset, sample, sample_path
 from odefinder.data.bundled import BUNDLED, Sample
 from odefinder.inference.fit.starts import starts_of
+from odefinder.output.table import as_text
 
 Floats = NDArray[np.float64]
 Row = Sequence[str]
 Pairs = list[tuple[Floats, Floats]]  # measured and simulated values, for each trajectory
-Test = Callable[[ODEFormer], list[Row]]  # a table, the first row is its header
+Test = Callable[[ODEFormer], str]  # what is written about a fit, as Markdown
 FAILED = "runs away"
 
 
@@ -55,6 +57,29 @@ class Entry:
 # ---------------------------------------------------------------------------------------- tests
 
 
+def found(model: ODEFormer, rows: int) -> str:
+    """The first candidates and the notes."""
+    return as_text(model.dataset_, model._fitted(), model.chosen_, model.notes_, rows)
+
+
+def table(rows: list[Row]) -> str:
+    """Rows as Markdown, the first one as the header."""
+    head, *body = rows
+    return "\n".join(f"| {' | '.join(line)} |" for line in (head, ["---"] * len(head), *body))
+
+
+def also(rows: int = 2, **parameters: Any) -> Test:
+    """Another fit of the same data, with other parameters."""
+
+    def test(model: ODEFormer) -> str:
+        kept = {"order": model.order, "time_budget": model.time_budget}
+        data = model.dataset_.with_variables(model.dataset_.observed)
+        other = ODEFormer(**kept | parameters).fit(data)
+        return f"```\n{found(other, rows)}\n```"
+
+    return test
+
+
 def other_record(name: str) -> Dataset:
     """The record that a fit of a sample has not seen."""
     known = BUNDLED[name]
@@ -87,13 +112,13 @@ def percent(pairs: Pairs) -> float:
 def unseen(name: str, rows: int, unit: str, measure: Callable[[Pairs], float], laws: dict[str, str]) -> Test:
     """A test on the record that was not seen, of the chosen system and of laws."""
 
-    def test(model: ODEFormer) -> list[Row]:
+    def test(model: ODEFormer) -> str:
         data, inputs = other_record(name), list(BUNDLED[name].inputs)
         systems = {"found here": model.system_}
         systems |= {title: ODESystem.from_text(law, inputs=inputs) for title, law in laws.items()}
         values = {title: measure(predicted(system, data, rows)) for title, system in systems.items()}
         shown = ([title, f"{value:.3g}" if np.isfinite(value) else FAILED] for title, value in values.items())
-        return [["system", unit], *shown]
+        return table([["system", unit], *shown])
 
     return test
 
