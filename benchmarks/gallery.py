@@ -29,20 +29,20 @@ SHOWN = 4  # candidates on a page
 PLACE = re.compile(r"<!-- (\w+) -->")
 
 
-def make(entry: Entry, dataset: Dataset, out: Path) -> None:
+def make(entry: Entry, dataset: Dataset, folder: Path, out: Path) -> None:
     """Fit, draw and write one page."""
     begin = time.process_time()
     model = ODEFormer(**entry.how.parameters).fit(dataset)
     seconds = time.process_time() - begin
     parts = {
         "figure": figure(model, out / f"{entry.name}.png"),
-        "fit": f"```\n$ {entry.command}\n{found(model, SHOWN)}\n```\n\nThe fit took {seconds:.0f} s of one core.",
+        "fit": f"```\n$ {entry.command}\n{found(model, SHOWN)}\n```\n\nIt took {seconds:.0f} s of one core.",
         "constants": f"```\n{model.summary()}\n```",
     }
     words = (HERE / "gallery" / f"{entry.name}.md").read_text(encoding="utf-8")
     for name in PLACE.findall(words):
         if name not in parts:
-            parts[name] = entry.tests[name](model)
+            parts[name] = entry.tests[name](model, folder)
     page = PLACE.sub(lambda place: parts[place[1]], words)
     (out / f"{entry.name}.md").write_text(page, encoding="utf-8")
 
@@ -83,7 +83,7 @@ def main() -> None:
             print(f"{name}: {ENTRIES[name].file} is not in {options.folder}")
             continue
         begin = time.perf_counter()
-        make(ENTRIES[name], dataset, options.out)
+        make(ENTRIES[name], dataset, options.folder, options.out)
         print(f"{name}: {time.perf_counter() - begin:.0f} s", flush=True)
     index(options.out)
 

@@ -115,14 +115,15 @@ def boarding_school(path: Path) -> Tables:
 
 
 def warfarin(path: Path) -> Tables:
-    """Concentrations after one oral dose; a column for each kind of observation."""
+    """Concentrations after one oral dose, of those people who have nine or more of them."""
     table = pd.read_csv(path, na_values=".")
-    keys = ["id", "time", "wt"]
-    doses = table.loc[table["amt"] > 0, [*keys, "amt"]]
-    seen = table[table["dv"].notna() & (table["dvid"] == 1)].rename(columns={"dv": "C"})[[*keys, "C"]]
-    whole = pd.concat([doses, seen]).sort_values(["id", "time"], kind="stable")
-    about = f"warfarin after one oral dose: h, kg, mg, mg/l (O'Reilly 1968); {WARFARIN}"
-    yield "warfarin", about, whole[["id", "time", "amt", "wt", "C"]].rename(columns={"time": "time (h)"})
+    seen = table[table["dv"].notna() & (table["dvid"] == 1)]
+    seen = seen.groupby(["id", "time"], as_index=False)["dv"].mean()
+    seen = seen[seen.groupby("id")["time"].transform("size") >= 9].rename(columns={"dv": "C"})
+    doses = table[table["amt"] > 0].set_index("id")["amt"]
+    seen.insert(1, "dose", seen["id"].map(doses))
+    about = f"warfarin after one oral dose at time 0: mg, h, mg/l (O'Reilly and Aggeler 1968); {WARFARIN}"
+    yield "warfarin", about, seen.rename(columns={"time": "time (h)"}).round(3)
 
 
 def alpha_pinene() -> Tables:

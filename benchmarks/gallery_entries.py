@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -11,16 +11,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from odefinder import ODEFormer, ODESystem, read
-from odefinder.data import Dataset, sample, sample_path
+from odefinder.bench.laboratory.judging import Model
+from odefinder.bench.laboratory.measured import antibiotic, score
+from odefinder.data import Dataset, from_arrays, sample, sample_path
 from odefinder.data.bundled import BUNDLED, Sample
 from odefinder.inference.fit.starts import starts_of
+from odefinder.output.higher_order import equations_text
 from odefinder.output.table import as_text
 
 Floats = NDArray[np.float64]
 Row = Sequence[str]
 Pairs = list[tuple[Floats, Floats]]  # measured and simulated values, for each trajectory
-Test = Callable[[ODEFormer], str]  # what is written about a fit, as Markdown
+Test = Callable[[ODEFormer, Path], str]  # what is written about a fit of a file in a folder, as Markdown
 FAILED = "runs away"
+LONGEST = 170  # characters of a line
 
 
 @dataclass(frozen=True)
@@ -58,8 +62,9 @@ class Entry:
 
 
 def found(model: ODEFormer, rows: int) -> str:
-    """The first candidates and the notes."""
-    return as_text(model.dataset_, model._fitted(), model.chosen_, model.notes_, rows)
+    """The first candidates and the notes; long equations are cut."""
+    text = as_text(model.dataset_, model._fitted(), model.chosen_, model.notes_, rows)
+    return "\n".join(line if len(line) <= LONGEST else f"{line[:LONGEST]} ..." for line in text.splitlines())
 
 
 def table(rows: list[Row]) -> str:
@@ -71,20 +76,30 @@ def table(rows: list[Row]) -> str:
 def also(rows: int = 2, **parameters: Any) -> Test:
     """Another fit of the same data, with other parameters."""
 
-    def test(model: ODEFormer) -> str:
-        kept = {"order": model.order, "time_budget": model.time_budget}
+    def test(model: ODEFormer, _: Path) -> str:
+        plain = {"known": None, "hidden": 0, "network": True, **parameters}
         data = model.dataset_.with_variables(model.dataset_.observed)
-        other = ODEFormer(**kept | parameters).fit(data)
-        return f"```\n{found(other, rows)}\n```"
+        return f"```\n{found(ODEFormer(**model.get_params() | plain).fit(data), rows)}\n```"
 
     return test
 
 
-def other_record(name: str) -> Dataset:
-    """The record that a fit of a sample has not seen."""
-    known = BUNDLED[name]
-    whole = read(sample_path(f"{name}_test"), inputs=list(known.inputs) or None)
-    return whole.with_roles(order=known.parameters.get("order", 1))
+def constants(accepted: Mapping[str, tuple[float, str]], factor: float = 1.0, digits: int = 4) -> Test:
+    """Named constants next to accepted values: name -> value, and what it is."""
+
+    def test(model: ODEFormer, _: Path) -> str:
+        rows: list[Row] = [["constant", "found", "accepted", ""]]
+        for name, (value, meaning) in accepted.items():
+            here = float(np.mean(model.constants_[name])) * factor
+            rows.append([name, f"{here:.{digits}g}", f"{value:.{digits}g}", meaning])
+        return table(rows)
+
+    return test
+
+
+def other_record(name: str, model: ODEFormer) -> Dataset:
+    """The record that a fit of a sample has not seen, with the states that nobody measured."""
+    return model._cast(read(sample_path(f"{name}_test"), inputs=list(BUNDLED[name].inputs) or None))
 
 
 def predicted(system: ODESystem, data: Dataset, rows: int) -> Pairs:
@@ -112,8 +127,8 @@ def percent(pairs: Pairs) -> float:
 def unseen(name: str, rows: int, unit: str, measure: Callable[[Pairs], float], laws: dict[str, str]) -> Test:
     """A test on the record that was not seen, of the chosen system and of laws."""
 
-    def test(model: ODEFormer) -> str:
-        data, inputs = other_record(name), list(BUNDLED[name].inputs)
+    def test(model: ODEFormer, _: Path) -> str:
+        data, inputs = other_record(name, model), list(BUNDLED[name].inputs)
         systems = {"found here": model.system_}
         systems |= {title: ODESystem.from_text(law, inputs=inputs) for title, law in laws.items()}
         values = {title: measure(predicted(system, data, rows)) for title, system in systems.items()}
@@ -123,9 +138,112 @@ def unseen(name: str, rows: int, unit: str, measure: Callable[[Pairs], float], l
     return test
 
 
+# ---------------------------------------------------------------------------------------- single tests
+
+
+def every_ball(_: ODEFormer, __: Path) -> str:
+    """Quadratic drag, and any law, for all balls; the first drop is fitted, the second tested."""
+    import pandas as pd
+
+    every = pd.read_csv(sample_path("ball_drops"), comment="#")
+    rows: list[Row] = [["ball", "g (m/s²)", "drag (1/m)", "RMSE (m)", "any law", "RMSE (m)"]]
+    for ball, drops in every.groupby("ball"):
+        seen, other = (
+            from_arrays(drop[["h (m)"]].to_numpy(), drop["time (s)"].to_numpy(), ["h"], errors=0.1)
+            for _, drop in drops.groupby("drop")
+        )
+        law = ODEFormer(order=2, known="h_dot' = -g + d*h_dot^2").fit(seen)
+        free = ODEFormer(order=2).fit(seen)
+        errors = []
+        for model in (law, free):
+            test = other.with_roles(order=2)
+            errors.append(rmse(predicted(model.system_, test, len(test.times[0]))))
+        g, drag = (float(np.mean(law.constants_[name])) for name in ("g", "d"))
+        text = equations_text(free.system_, free.dataset_)
+        rows.append(
+            [str(ball), f"{g:.2f}", f"{drag:.4f}", f"{errors[0]:.2f}", f"`{text}`", f"{errors[1]:.2f}"]
+        )
+    return table(rows)
+
+
+def epidemic_forecast(model: ODEFormer, _: Path) -> str:
+    """The rest of the epidemic from its first days."""
+    data = model.dataset_.with_variables(model.dataset_.observed)
+    rows: list[Row] = [
+        ["days seen", "b (1/d)", "g (1/d)", "susceptible at the start", "RMSE of the rest (boys)"]
+    ]
+    for days in (6, 8, 10, 14):
+        part = data.with_points([np.arange(days)])
+        seen = ODEFormer(**model.get_params()).fit(part)
+        simulated = seen.simulate(t=data.times[0])[:, [0]]
+        rest = rmse([(data.states[0][days:], simulated[days:])]) if days < len(data.times[0]) else np.nan
+        b, g = (float(np.mean(seen.constants_[name])) for name in ("b", "g"))
+        start = seen.starts_[0][1]
+        rows.append(
+            [str(days), f"{b:.5f}", f"{g:.3f}", f"{start:.0f}", "-" if np.isnan(rest) else f"{rest:.0f}"]
+        )
+    return table(rows)
+
+
+def other_concentration(model: ODEFormer, folder: Path) -> str:
+    """The concentration that was left out, in the measure of benchmarks/measured.py."""
+    (problem,) = antibiotic(folder / "antibiotic.txt")
+    value = score(Model(model.system_, model.starts_), problem)
+    return table(
+        [["system", problem.unit], ["found here", f"{value:.3g}"], ["SINDy (docs/benchmark.md)", "0.028"]]
+    )
+
+
+# ---------------------------------------------------------------------------------------- files of the user
+
+
+def spring(path: Path) -> Dataset:
+    """Ten seconds of a mass on a spring."""
+    rows = np.loadtxt(path, comments="%")[:300]
+    return from_arrays(rows[:, 2:3], rows[:, 1], ["x"])
+
+
+def bacteria(path: Path) -> Dataset:
+    """Optical density at eleven concentrations of an antibiotic, the means of four replicates."""
+    (problem,) = antibiotic(path)
+    return replace(
+        problem.task.dataset, errors=tuple(np.full(x.shape, 0.01) for x in problem.task.dataset.states)
+    )
+
+
+def infusion(path: Path) -> Dataset:
+    """Remifentanil in the blood of one person, with the rate of infusion."""
+    import pandas as pd
+
+    table = pd.read_csv(path)
+    table = table.loc[table["ID"] == 1, ["Time", "conc", "Rate", "Amt"]]
+    return from_arrays(table.set_axis(["time", "C", "rate", "amt"], axis=1), inputs=["amt"])
+
+
 # ---------------------------------------------------------------------------------------- entries
 
 PENDULUM = "theta' = theta_dot; theta_dot' = 64.219*sin(theta) - 0.06723*theta_dot"
+DRIVE = "q' = q_dot; q_dot' = 0.36958*u - 2.13969*q_dot - 0.21442*tanh(1000*q_dot) + 0.033276"
+ARMS = {
+    "G": (58.97, "weight of both arms at the first joint (1/s²)"),
+    "H": (27.91, "weight of the second arm (1/s²)"),
+    "b": (0.4914, "coupling"),
+    "w": (0.5569, "inertia of the second arm"),
+    "k": (0.0420, "friction of the first joint (1/s)"),
+    "m": (0.0018, "friction of the second joint (1/s)"),
+}
+COMPARTMENTS = {
+    "a": (0.196, "1 / central volume (1/l)"),
+    "k": (0.51, "elimination (1/min)"),
+    "p": (0.402, "into the second compartment (1/min)"),
+    "q": (0.209, "and back (1/min)"),
+}
+INFUSION = {
+    "hidden": 1,
+    "known": "C' = a*rate - (k + p)*C + q*P; P' = p*C - q*P",
+    "bounds": dict.fromkeys(COMPARTMENTS, (0.0, None)),
+}
+RATES = {f"k{j + 1}": (value, "") for j, value in enumerate((5.93, 2.96, 2.05, 27.5, 4.00))}
 
 ENTRIES = {
     entry.name: entry
@@ -136,6 +254,68 @@ ENTRIES = {
             "second order from angles",
             "the accepted law",
             {"test": unseen("single_pendulum", 50, "RMSE (rad)", rmse, {"the authors' constants": PENDULUM})},
+        ),
+        Entry(
+            "double_pendulum",
+            "chaos",
+            "constants of the accepted law within 1 %; the law itself is not found",
+            {
+                "accepted": constants(ARMS),
+                "test": unseen("double_pendulum", 261, "RMSE (rad and rad/s)", rmse, {}),
+                "free": also(1, time_budget=60.0),
+            },
+        ),
+        Entry("ball_drop", "second order, systematic errors", "a law with drag", {"balls": every_ball}),
+        Entry(
+            "emps",
+            "second order, an input, dry friction",
+            "constants of the accepted law within 10 %; the law itself is not found",
+            {
+                "test": unseen(
+                    "emps", 20, "relative error (%)", percent, {"constants of the benchmark": DRIVE}
+                ),
+                "free": also(1, time_budget=60.0),
+            },
+        ),
+        Entry(
+            "tanks",
+            "an input, a hidden variable",
+            "constants of Torricelli's law; overflow is not in it",
+            {"test": unseen("tanks", 5, "RMSE (V)", rmse, {}), "free": also(2, order=2, time_budget=60.0)},
+        ),
+        Entry("boarding_school", "a hidden variable", "constants of SIR", {"forecast": epidemic_forecast}),
+        Entry(
+            "alpha_pinene",
+            "five variables, nine points",
+            "rates of the accepted scheme",
+            {"rates": constants(RATES, 1e5, 3), "free": also(1, time_budget=300.0)},
+        ),
+        Entry("warfarin", "doses, a hidden depot, twelve people", "constants of the accepted law"),
+        Entry(
+            "remifentanil",
+            "dosing by infusion, a hidden variable",
+            "constants of two compartments, though three are accepted",
+            {"accepted": constants(COMPARTMENTS), "free": also(2, bounds=None)},
+            file="remifentanil.csv",
+            reader=infusion,
+            fitted=Sample("", parameters=INFUSION),
+        ),
+        Entry(
+            "antibiotic",
+            "conditions",
+            "a polynomial that predicts another concentration",
+            {"test": other_concentration},
+            file="antibiotic.txt",
+            reader=bacteria,
+            fitted=Sample("", parameters={"time_budget": 60.0}),
+        ),
+        Entry(
+            "spring",
+            "second order from positions",
+            "the accepted law, next to others with another friction",
+            file="real_linear_h_1.txt",
+            reader=spring,
+            fitted=Sample("", parameters={"order": 2, "time_budget": 120.0}),
         ),
     )
 }

@@ -244,7 +244,7 @@ def test_demo_by_name(tmp_path: Path) -> None:
     assert all(name in listed.stdout for name in ("hare_lynx", "single_pendulum", "emps"))
     result = invoke("demo", "ball_drop", "--out", tmp_path / "ball.png")
     assert result.exit_code == 0
-    assert "ball_drop.csv --order 2 --plot" in result.stdout
+    assert "ball_drop.csv --error h=0.1 --order 2 --plot" in result.stdout
     assert "h'' =" in result.stdout
     assert "there are hare_lynx" in invoke("demo", "wolves").output
 

@@ -40,6 +40,8 @@ def test_options_are_those_of_the_command_line() -> None:
     one = Sample("", ("u",), ("T",), {"q": 0.5}, parameters={"order": 2, "time_budget": 30.0})
     assert " ".join(one.options()) == "--input u --condition T --error q=0.5 --order 2 --budget 30"
     assert BUNDLED["hare_lynx"].options() == []
+    two = Sample("", parameters={"network": False, "known": "x' = -k*x", "bounds": {"k": (0.0, None)}})
+    assert two.options() == ["--no-network", "--known", "'x'\"'\"' = -k*x'", "--bounds", "k=0:"]
 
 
 def test_an_unknown_sample() -> None:

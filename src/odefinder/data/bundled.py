@@ -33,10 +33,35 @@ class Sample:
             words += [word for name in names for word in (flag, name)]
         words += [word for name, value in self.errors.items() for word in ("--error", f"{name}={value:g}")]
         for name, value in self.parameters.items():
-            flag = "--budget" if name == "time_budget" else f"--{name.replace('_', '-')}"
-            words += [flag, shlex.quote(f"{value:g}" if isinstance(value, float) else str(value))]
+            flag = "budget" if name == "time_budget" else name.replace("_", "-")
+            if name == "bounds":
+                for constant, (low, high) in value.items():
+                    words += ["--bounds", f"{constant}={_bound(low)}:{_bound(high)}"]
+            elif isinstance(value, bool):
+                words.append(f"--{flag}" if value else f"--no-{flag}")
+            else:
+                words += [f"--{flag}", shlex.quote(f"{value:g}" if isinstance(value, float) else str(value))]
         return words
 
+
+def _bound(value: float | None) -> str:
+    return "" if value is None else f"{value:g}"
+
+
+# Two coupled arms after Lagrange: inertia and weights relative to the inertia of the first arm, friction.
+_APART = "(theta1 - theta2)"
+_FIRST = f"(G*sin(theta1) - b*sin{_APART}*theta2_dot^2 - k*theta1_dot)"
+_SECOND = f"(H*sin(theta2) + b*sin{_APART}*theta1_dot^2 - m*(theta2_dot - theta1_dot))"
+_MASS = f"(w - b^2*cos{_APART}^2)"
+_ARMS = (
+    f"theta1_dot' = (w*{_FIRST} - b*cos{_APART}*{_SECOND})/{_MASS}; "
+    f"theta2_dot' = ({_SECOND} - b*cos{_APART}*{_FIRST})/{_MASS}"
+)
+_PINENE = (
+    "y1' = -(k1 + k2)*y1; y2' = k1*y1; y3' = k2*y1 - (k3 + k4)*y3 + k5*y5; y4' = k3*y3; y5' = k4*y3 - k5*y5"
+)
+_TANKS = "y' = a*sqrt(x) - b*sqrt(y); x' = c*u - a*sqrt(x)"
+_DRIVE = "q_dot' = a*u - b*q_dot - c*tanh(1000*q_dot) + d"
 
 BUNDLED: dict[str, Sample] = {
     "hare_lynx": Sample("pelts of hare and lynx, 1900-1920"),
@@ -47,21 +72,39 @@ BUNDLED: dict[str, Sample] = {
         parameters={"order": 2, "time_budget": 30.0},
     ),
     "double_pendulum": Sample(
-        "two coupled arms, wild swings: chaos; its law is not found",
-        parameters={"order": 2, "time_budget": 60.0},
+        "two coupled arms: chaos, the constants of a known law",
+        errors={"theta1": 0.02, "theta2": 0.02, "theta1_dot": 0.2, "theta2_dot": 0.2},
+        parameters={"order": 2, "known": _ARMS, "network": False, "time_budget": 30.0},
     ),
-    "ball_drop": Sample("a light ball that falls 47 m: gravity and drag", parameters={"order": 2}),
+    "ball_drop": Sample(
+        "a light ball that falls 47 m: gravity and drag", errors={"h": 0.1}, parameters={"order": 2}
+    ),
     "emps": Sample(
-        "a linear drive with friction: second order, input",
+        "a linear drive with dry friction: second order, input, the constants of a known law",
         inputs=("u",),
-        parameters={"order": 2, "time_budget": 60.0},
+        parameters={"order": 2, "known": _DRIVE},
     ),
     "tanks": Sample(
-        "two tanks in a cascade, one of them unseen: input",
+        "two tanks in a cascade, the upper one unseen: input, a hidden variable",
         inputs=("u",),
-        parameters={"order": 2, "time_budget": 60.0},
+        parameters={"hidden": 1, "known": _TANKS},
     ),
-    "alpha_pinene": Sample("a reaction with five species at nine times"),
+    "boarding_school": Sample(
+        "influenza among 763 boys: the susceptible are hidden",
+        parameters={
+            "hidden": 1,
+            "known": "S' = -b*S*I; I' = b*S*I - g*I",
+            "bounds": {"b": (0.0, None), "g": (0.0, None)},
+        },
+    ),
+    "alpha_pinene": Sample(
+        "a reaction of five species: rates of a known scheme", parameters={"known": _PINENE}
+    ),
+    "warfarin": Sample(
+        "concentrations after an oral dose, twelve people: the depot is hidden",
+        variables=("C",),
+        parameters={"hidden": 1, "known": "D' = -a*D; C' = a*D - k*C"},
+    ),
 }
 
 

@@ -86,4 +86,5 @@ def remarks(
 
 def _noise_share(data: Observations, noise: Floats) -> float:
     """The share of the variance that is noise: what even the true system does not explain."""
-    return float((noise**2).sum() / max((np.nanvar(data.states, axis=0)).sum(), 1e-300))
+    seen = ~data.unseen
+    return float((noise[seen] ** 2).sum() / max(np.nanvar(data.states[:, seen], axis=0).sum(), 1e-300))
