@@ -35,7 +35,7 @@ def make(entry: Entry, dataset: Dataset, folder: Path, out: Path) -> None:
     model = ODEFormer(**entry.how.parameters).fit(dataset)
     seconds = time.process_time() - begin
     parts = {
-        "figure": figure(model, out / f"{entry.name}.png"),
+        "figure": figure(model, out / f"{entry.name}.png", entry.bands),
         "fit": f"```\n$ {entry.command}\n{found(model, SHOWN)}\n```\n\nIt took {seconds:.0f} s of one core.",
         "constants": f"```\n{model.summary()}\n```",
     }
@@ -47,9 +47,9 @@ def make(entry: Entry, dataset: Dataset, folder: Path, out: Path) -> None:
     (out / f"{entry.name}.md").write_text(page, encoding="utf-8")
 
 
-def figure(model: ODEFormer, path: Path) -> str:
+def figure(model: ODEFormer, path: Path, bands: bool) -> str:
     """Draws the fit, in few colours; the link to it."""
-    save(model.plot(), path, DOTS)
+    save(model.plot(bands=bands), path, DOTS)
     with Image.open(path) as image:
         few = image.convert("RGB").quantize(SHADES)
     few.save(path, optimize=True)

@@ -35,6 +35,7 @@ class Entry:
     special: str  # in the table of all pages, as the next
     found: str
     tests: Mapping[str, Test] = field(default_factory=dict)  # by the place on the page
+    bands: bool = True  # they take each constant of a program for itself, and known ones occur many times
     file: str = ""  # of data that are not shipped
     reader: Callable[[Path], Dataset] = read
     fitted: Sample | None = None  # how data that are not shipped are fitted
@@ -264,6 +265,7 @@ ENTRIES = {
                 "test": unseen("double_pendulum", 261, "RMSE (rad and rad/s)", rmse, {}),
                 "free": also(1, time_budget=60.0),
             },
+            bands=False,
         ),
         Entry("ball_drop", "second order, systematic errors", "a law with drag", {"balls": every_ball}),
         Entry(
