@@ -1,9 +1,9 @@
 """The page in a real browser: from a sample to the report, and how fast sliders are.
 
-    pip install playwright; python benchmarks/app.py [--picture docs/images/app.png]
+    pip install playwright; python benchmarks/app.py [--pictures docs/images]
 
 It needs Chromium (`apt-get install chromium`).  It prints what went wrong (messages in the console, requests
-to other hosts), the round trip of a simulation, and the frames per second while a slider moves.
+to other hosts) and the frames per second while a slider moves, and makes the pictures of the documentation.
 """
 
 from __future__ import annotations
@@ -16,41 +16,33 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
+from PIL import Image
 from playwright.sync_api import Page, sync_playwright
 
-ROUND_TRIP = """async () => {
-  const { simulate } = await import("./static/js/api.js");
-  const id = document.querySelector("a[download='model.json']").href.match(/models\\/([^/]+)/)[1];
-  const times = [];
-  for (let k = 0; k < 50; k += 1) {
-    const begin = performance.now();
-    await simulate(id, { row: 0 });
-    times.push(performance.now() - begin);
-  }
-  return times.sort((a, b) => a - b)[25];
-}"""
 FRAMES = """async () => {
   const slider = document.querySelector(".sliders input");
   const [low, high] = [Number(slider.min), Number(slider.max)];
   let frames = 0;
   const watcher = new MutationObserver(() => { frames += 1; });
-  watcher.observe(document.querySelector(".equations"), { childList: true });
+  const portrait = document.querySelector("#result svg[aria-label^='Phase']");
+  watcher.observe(portrait, { attributes: true, childList: true, subtree: true });
   const begin = performance.now();
   while (performance.now() - begin < 3000) {
-    slider.value = String(low + (high - low) * (0.6 + 0.3 * Math.sin(performance.now() / 300)));
+    slider.value = String(low + (high - low) * (0.6 + 0.1 * Math.sin(performance.now() / 300)));
     slider.dispatchEvent(new Event("input"));
     await new Promise((next) => requestAnimationFrame(next));
   }
   watcher.disconnect();
   return frames / 3;
 }"""
+SCROLL = 'document.querySelector("#result").scrollIntoView()'
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--picture", type=Path, help="Write a picture of the result here.")
+    parser.add_argument("--pictures", type=Path, help="Write app.png and app_phone.png into this folder.")
     arguments = parser.parse_args()
     command = [sys.executable, "-m", "odefinder", "app", "--no-browser"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
@@ -64,7 +56,7 @@ def main() -> None:
                 )
                 page = browser.new_page(viewport={"width": 1280, "height": 1150})
                 problems = watch(page, found[0])
-                walk(page, found[0], arguments.picture)
+                walk(page, found[0], arguments.pictures)
                 print("problems:", problems or "none")
                 browser.close()
         finally:
@@ -85,30 +77,45 @@ def watch(page: Page, address: str) -> list[str]:
     return problems
 
 
-def walk(page: Page, address: str, picture: Path | None) -> None:
+def walk(page: Page, address: str, pictures: Path | None) -> None:
     """From a sample to the report."""
     page.goto(address)
-    page.click("text=Sample: hare and lynx")
+    page.wait_for_selector("#options input", state="attached")
+    page.select_option("#sample", "hare_lynx")
     page.wait_for_selector("#preview table")
     page.click("#start")
-    page.wait_for_selector(".equations .katex", timeout=300_000)
-    page.wait_for_timeout(1500)  # until it has scrolled to the result
-    if picture is not None:
-        page.screenshot(path=picture)
-    print(f"round trip of a simulation: {page.evaluate(ROUND_TRIP):.1f} ms")
-    print(f"frames per second: {page.evaluate(FRAMES):.0f}")
+    page.wait_for_selector("#result .equations .katex", timeout=300_000)
+    page.wait_for_selector("text=standard error", timeout=120_000)
+    page.wait_for_timeout(3000)  # bands
+    if pictures is not None:
+        picture(page, pictures / "app.png", 1280, 1240, "light")
+        picture(page, pictures / "app_phone.png", 390, 844, "dark")
+        page.set_viewport_size({"width": 1280, "height": 900})
+    print(f"frames per second while a slider moves: {page.evaluate(FRAMES):.0f}")
+    page.click("text=Back to the result")
     page.click(".candidates tbody tr >> nth=1")
     page.wait_for_selector(".candidates tbody tr:nth-child(2).chosen")
     with tempfile.TemporaryDirectory() as folder:
         for words in ("Model (JSON)", "Report (HTML)", "Portrait (SVG)"):
-            with page.expect_download() as download:
+            with page.expect_download(timeout=120_000) as download:
                 page.click(f"text={words}")
             target = Path(folder) / download.value.suggested_filename
             download.value.save_as(target)
             print(f"{target.name}: {target.stat().st_size} bytes")
-    page.emulate_media(color_scheme="dark")
     page.set_viewport_size({"width": 360, "height": 800})
+    page.wait_for_timeout(1000)
     print("width of the page at 360 px:", page.evaluate("document.documentElement.scrollWidth"))
+
+
+def picture(page: Page, path: Path, width: int, height: int, scheme: Literal["light", "dark"]) -> None:
+    """The result as a window of this size shows it."""
+    page.emulate_media(color_scheme=scheme)
+    page.set_viewport_size({"width": width, "height": height})
+    page.wait_for_timeout(1000)
+    page.evaluate(SCROLL)
+    page.wait_for_timeout(1000)
+    page.screenshot(path=path)
+    Image.open(path).convert("RGB").quantize(128).save(path, optimize=True)  # a third of the size
 
 
 if __name__ == "__main__":
