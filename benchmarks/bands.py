@@ -73,6 +73,7 @@ def measured(job: Job, path: Path, level: float) -> dict[str, Any] | None:
         "other": inside(bands, other)[1:].mean(),
         "width": np.median((bands.upper - bands.lower)[1:] / other.std(axis=0)),
         "seconds": seconds,
+        "alike": any("are alike" in remark for remark in model.summary().remarks),
     }
     span = float(np.ptp(system.t))
     times = np.concatenate([[system.t[0]], np.linspace(system.t[-1], system.t[-1] + LONGER * span, 50)])
@@ -112,6 +113,14 @@ def show(options: argparse.Namespace) -> None:
             f"median width {np.median([row['width'] for row in own]):.3f}  "
             f"CPU s {np.median([row['seconds'] for row in own]):.2f}"
         )
+    for alike in (False, True):
+        own = [row for row in rows if row["alike"] == alike and row["cell"] != "clean"]
+        if own:
+            weight, right = (np.mean([row[name] for row in own]) for name in ("weight", "generalizes"))
+            what = "alike" if alike else "no more than noise"
+            print(
+                f"residuals are {what}: {len(own)} noisy fits, weight {weight:.2f}, right {100 * right:.0f} %"
+            )
     if options.figure is not None:
         draw(rows, options.level, options.figure)
 
