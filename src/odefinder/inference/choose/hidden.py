@@ -20,6 +20,7 @@ from odefinder.errors import ExpressionError
 from odefinder.expressions.form import Form
 from odefinder.expressions.program import CONST, VAR, Program, concatenate
 from odefinder.expressions.terms import node
+from odefinder.inference.choose.alike import distinct
 from odefinder.inference.choose.criterion import RUNAWAY_COST, criterion, log_starts
 from odefinder.inference.choose.equations import Equations
 from odefinder.inference.choose.plausible import plausible, runs_off, winds
@@ -399,7 +400,9 @@ class HiddenSearch(Search):
         return replace(found, criterion=found.criterion + RUNAWAY_COST * sum(odd))
 
     def _groups(self, best: Sequence[Candidate], tolerance: float) -> list[tuple[int, int]]:
-        return [(k, k) for k in range(len(best))]
+        """Those with other hidden variables than the first never agree with it, whatever they predict."""
+        along = self._along(best[0].fit) if best else self.estimate.variables
+        return distinct([self._whole(found.fit.program) for found in best], along, tolerance)
 
     def _simplify(self, tolerance: float) -> None:
         """Nothing, as a rule: pruning has done it."""
