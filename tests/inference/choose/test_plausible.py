@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from odefinder.inference.choose.plausible import plausible, runs_off, winds
+from odefinder.inference.choose.plausible import acts, plausible, runs_off, winds
 from odefinder.numerics.integrate import integrate
 from tests.inference.fit.test_refine import program_of
 from tests.inference.propose.test_unseen import PREDATOR, half_seen
@@ -27,6 +27,11 @@ def test_systems_that_run_off_later() -> None:
     assert runs_off(growth, path, data)
     below = program_of(["-1", "y"])  # the prey would be negative
     assert runs_off(below, truth, data)
+
+
+def test_a_hidden_state_that_nobody_reads() -> None:
+    assert acts(PREDATOR, [1])
+    assert not acts(program_of(["-x", "x*y"]), [1])
 
 
 def test_a_sine_of_a_hidden_state() -> None:

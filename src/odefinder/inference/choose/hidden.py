@@ -23,7 +23,7 @@ from odefinder.expressions.terms import node
 from odefinder.inference.choose.alike import distinct
 from odefinder.inference.choose.criterion import RUNAWAY_COST, criterion, log_starts
 from odefinder.inference.choose.equations import Equations
-from odefinder.inference.choose.plausible import plausible, runs_off, winds
+from odefinder.inference.choose.plausible import acts, plausible, runs_off, winds
 from odefinder.inference.choose.pruning import pruned
 from odefinder.inference.choose.search import Candidate, Search
 from odefinder.inference.fit.gauge import normalised, path_of, variables_along
@@ -368,7 +368,7 @@ class HiddenSearch(Search):
 
     def _keep(self, fit: Fit, source: str) -> float:
         """Add a fit in the common gauge if it is plausible and the best of its structure; its criterion."""
-        if not np.isfinite(fit.error):
+        if not np.isfinite(fit.error) or not acts(fit.program, self.hidden):
             return np.inf
         gauged = None
         with suppress(ExpressionError):

@@ -32,6 +32,15 @@ def plausible(path: Floats, data: Observations, hidden: Sequence[int]) -> bool:
     return all(float(path[:, k].std()) > STILL for k in hidden)
 
 
+def acts(program: Program, hidden: Sequence[int]) -> bool:
+    """Whether every hidden state is read by the equation of another one: otherwise it is not needed."""
+    components = program.components()
+    return all(
+        any(np.any((one.ops == VAR) & (one.values == k)) for j, one in enumerate(components) if j != k)
+        for k in hidden
+    )
+
+
 def runs_off(program: Program, path: Floats, data: Observations) -> bool:
     """Whether a system that goes on for as long again leaves the neighbourhood of what was observed.
 
