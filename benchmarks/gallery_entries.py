@@ -208,7 +208,7 @@ def bacteria(path: Path) -> Dataset:
     """Optical density at eleven concentrations of an antibiotic, the means of four replicates."""
     (problem,) = antibiotic(path)
     return replace(
-        problem.task.dataset, errors=tuple(np.full(x.shape, 0.01) for x in problem.task.dataset.states)
+        problem.task.dataset, errors=tuple(np.full(x.shape, 0.02) for x in problem.task.dataset.states)
     )
 
 
@@ -305,7 +305,7 @@ ENTRIES = {
         Entry(
             "antibiotic",
             "conditions",
-            "a polynomial that predicts another concentration",
+            "no law, but a sum of terms that predicts another concentration",
             {"test": other_concentration},
             file="antibiotic.txt",
             reader=bacteria,
