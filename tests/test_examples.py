@@ -22,7 +22,7 @@ def run(name: str, folder: Path) -> str:
 EXPECTED = {
     "custom_operators.py": ["Polynomials:", "From a guess", "velocity' = "],
     "exports.py": ["\\dot{x}", "def f(t, x):", "SciPy, at t = 30: "],
-    "hidden_predator.py": ["h1' = ", "h1 was not measured", "Twenty days on"],
+    "hidden_predator.py": ["h1'", "h1 was not measured", "Twenty days on"],
     "known_equations.py": ["Pendulum: length 1.000", "theta'' = ", "Growth rates: 0.500, 0.900, 1.400"],
     "lynx_and_hare.py": ["21 points of hare, lynx", ">>>>", "Five years on from 1920"],
     "noisy_csv.py": ["8 of 160 values are missing", "truth:  ODESystem"],
