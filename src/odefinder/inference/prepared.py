@@ -10,13 +10,15 @@ from numpy.typing import NDArray
 
 from odefinder.data.dataset import Dataset
 from odefinder.data.observations import Ints, Observations
-from odefinder.data.thinning import thinned
+from odefinder.data.thinning import points_for, thinned
 from odefinder.data.units import Scaling
 from odefinder.inference.fit.noise import least_error, observation_errors, without_outliers
 from odefinder.inference.fit.states import StateEstimate, estimate_states
 from odefinder.inference.known_parts import with_varied
 from odefinder.limits.alarm import alarm_rings
+from odefinder.limits.deadline import Deadline
 
+SECONDS = 5.0  # that preparing data again after a fit may take
 OUTLIER_PASSES, FAR_LESS = 3, 0.5  # the share of the noise that is left without outliers, at most
 
 
@@ -44,9 +46,10 @@ class Prepared:
 
 def prepared(dataset: Dataset) -> Prepared:
     """The data as a fit reads them."""
-    fewer, chosen, _ = thinned(dataset)
+    fewer, chosen, _ = thinned(dataset, points_for(dataset.dimension, SECONDS))
     scaling = fewer.scaling()
-    data, estimate, outliers = estimated(fewer.observations(scaling))
+    with Deadline(SECONDS):
+        data, estimate, outliers = estimated(fewer.observations(scaling))
     return Prepared(fewer, scaling, data, estimate, outliers, chosen)
 
 

@@ -93,12 +93,15 @@ class Trust:
 
         inf: not determined by the data; 0: given by the form; NaN: not computed, for lack of time.
         """
-        found, deadline = [], Deadline(ERRORS_SECONDS)
-        for row, one in enumerate(self._fitted()):
-            if deadline.over:
-                found.append(np.full(len(one.system.constants), np.nan))
-            else:
-                found.append(certainty_of(one.system, one.starts, self._given(row), polish=0).written_errors)
+        found, rows = [], self._fitted()
+        given = [self._given(row) for row in range(len(rows))]
+        with Deadline(ERRORS_SECONDS) as deadline:
+            for one, data in zip(rows, given, strict=True):
+                errors = np.full(len(one.system.constants), np.nan)
+                if not deadline.over:
+                    computed = certainty_of(one.system, one.starts, data, polish=0).written_errors
+                    errors = errors if deadline.over else computed
+                found.append(errors)
         return found
 
     @overload

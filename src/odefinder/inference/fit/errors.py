@@ -14,7 +14,7 @@ import numpy as np
 from odefinder.data.observations import Floats, Observations
 from odefinder.inference.fit.constants import pinned_constants
 from odefinder.inference.fit.least_squares import Bools
-from odefinder.inference.fit.refine import Fit, expansion, given_constants
+from odefinder.inference.fit.refine import MOST_SLOPES, Fit, expansion, given_constants
 from odefinder.inference.fit.residuals import dependence, residuals_of
 
 FLAT = 1e-10  # eigenvalue, relative to the largest, of a direction in which the data say nothing
@@ -61,6 +61,9 @@ def curvature_of(
 
     held (constants,): those that were not fitted.  alike: whether residuals that are alike count as fewer.
     """
+    if data.states.size * (len(fit.program.constants) + data.dimension) > MOST_SLOPES:
+        size = len(fit.program.constants) + (fit.starts.size if fit_starts or data.unseen.any() else 0)
+        return Curvature(np.zeros((size, size)), np.ones(size, np.bool_), np.inf, 0, np.inf)
     cost, _, matrix = expansion(fit.program, data, fit.starts, fit_starts=fit_starts, fixed=held)
     constants = given_constants(fit.program, data) | (False if held is None else held)
     starts = np.zeros(len(matrix) - len(constants), np.bool_)
