@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from odefinder import ODESystem
+from odefinder import ODEFormer, ODESystem
 from odefinder.data.arrays import from_arrays
 from odefinder.web.curves import curves, residuals
-from odefinder.web.models import driving_of
+from odefinder.web.models import candidate_of, driving_of
 from odefinder.web.tables import data_of
 
 TIMES = np.linspace(0.0, 2.0, 21)
@@ -27,7 +27,7 @@ def test_inputs_are_multiplied_and_keep_their_last_value() -> None:
     assert curve["states"][0][-1] == pytest.approx(12.0)
     (left,) = residuals(system, np.zeros((1, 1)), data)
     assert np.abs(left["states"][0]).max() < 1e-6
-    (signals,) = driving_of(data) or []
+    (signals,) = driving_of(data.all_signals()) or []
     assert np.unique(signals["before"]).tolist() == [1.0]
 
 
@@ -46,3 +46,16 @@ def test_velocities_nobody_measured_are_no_gaps() -> None:
     data = data_of(from_arrays(TIMES[:, None], TIMES, ["x"]).with_roles(order=2))
     assert data["observed"] == [True, False]
     assert data["gaps"] == 0
+
+
+def test_constants_that_differ_between_trajectories() -> None:
+    rates = (0.5, 1.0, 2.0)
+    states = [5.0 * np.exp(-rate * TIMES)[:, None] for rate in rates]
+    model = ODEFormer(known="x' = -k*x", vary=["k"]).fit(states, [TIMES] * 3, variables=["x"])
+    found = candidate_of(model, 0)
+    for rate, curve, left, signals in zip(
+        rates, found["curves"], found["residuals"], found["driving"], strict=True
+    ):
+        assert curve["states"][0][-1] == pytest.approx(5.0 * np.exp(-2.0 * rate), rel=1e-2)
+        assert np.abs(left["states"][0]).max() < 0.05
+        assert signals["after"][0][0] == pytest.approx(rate, rel=1e-2)

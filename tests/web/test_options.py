@@ -4,7 +4,7 @@ import pytest
 
 from odefinder import ODEFormer
 from odefinder.errors import SettingsError
-from odefinder.web.options import available, parameters
+from odefinder.web.options import available, parameters, typed
 
 
 def test_only_what_the_estimator_has_is_offered() -> None:
@@ -21,7 +21,23 @@ def test_orders(typed: object, meant: object) -> None:
     assert parameters({"order": typed}) == {"order": meant}
 
 
-@pytest.mark.parametrize("given", [{"weights": "/etc/passwd"}, ["order"], {"order": "two"}, {"order": "x=y"}])
+def test_constants_and_their_bounds() -> None:
+    given = {"fixed": {"g": 9.81}, "bounds": {"b": (0.0, 2.0), "c": (None, 1.0)}}
+    assert typed(given) == {"fixed": "g=9.81", "bounds": "b=0:2, c=:1"}
+    assert parameters(typed(given)) == given
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"weights": "/etc/passwd"},
+        ["order"],
+        {"order": "two"},
+        {"order": "x=y"},
+        {"fixed": "g"},
+        {"bounds": "b=1"},
+    ],
+)
 def test_what_is_refused(given: object) -> None:
     with pytest.raises(SettingsError):
         parameters(given)

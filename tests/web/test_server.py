@@ -15,6 +15,7 @@ from starlette.testclient import TestClient
 from odefinder import ODEFormer, ODESystem
 from odefinder.data.bundled import BUNDLED
 from odefinder.output.export import TARGETS
+from odefinder.web.options import parameters
 from odefinder.web.server import App
 from odefinder.web.worker import STOPPED
 
@@ -143,7 +144,7 @@ def test_samples_know_their_roles_and_options(client: TestClient, name: str) -> 
     assert "error" not in found
     assert found["data"]["inputs"] == list(known.inputs)
     assert found["data"]["conditions"] == list(known.conditions)
-    assert found["options"] == dict(known.parameters)
+    assert parameters(found["options"]) == dict(known.parameters)
     assert found["data"]["errors"] == bool(known.errors)
 
 

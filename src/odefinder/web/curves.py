@@ -27,27 +27,35 @@ def curves(
     dataset: Dataset,
     until: float = 1.0,
     factors: Sequence[float] | None = None,
-    points: int = CURVE_POINTS,
+    signals: Sequence[Signals] | None = None,
 ) -> list[dict[str, Any]]:
-    """The trajectories of a system on a fine grid, for `until` durations of the data."""
+    """The trajectories of a system on a fine grid, for `until` durations of the data.
+
+    signals: what drives them, where it is not what drives the data.
+    """
     found = []
-    count = int(points * max(1.0, until) ** 0.5)
-    for start, times, signals in zip(starts, dataset.times, driving(dataset, until, factors), strict=True):
+    count = int(CURVE_POINTS * max(1.0, until) ** 0.5)
+    driven = driving(dataset, until, factors, signals)
+    for start, times, one in zip(starts, dataset.times, driven, strict=True):
         grid = np.linspace(times[0], times[0] + until * (times[-1] - times[0]), count)
-        states, remark = simulated(system, start, grid, signals)
+        states, remark = simulated(system, start, grid, one)
         found.append({"times": numbers(grid), "states": [drawn(one) for one in states.T], "remark": remark})
     return found
 
 
 def residuals(
-    system: ODESystem, starts: Floats, dataset: Dataset, factors: Sequence[float] | None = None
+    system: ODESystem,
+    starts: Floats,
+    dataset: Dataset,
+    factors: Sequence[float] | None = None,
+    signals: Sequence[Signals] | None = None,
 ) -> list[dict[str, Any]]:
     """Observed minus simulated, at the times of the data that `data_of` keeps."""
     shown = data_of(dataset)["trajectories"]
     found = []
-    for start, one, signals in zip(starts, shown, driving(dataset, 1.0, factors), strict=True):
+    for start, one, driven in zip(starts, shown, driving(dataset, 1.0, factors, signals), strict=True):
         times, observed = np.array(one["times"]), np.array(one["states"], dtype=np.float64).T
-        states, _ = simulated(system, start, times, signals)
+        states, _ = simulated(system, start, times, driven)
         found.append({"times": one["times"], "states": [numbers(left) for left in (observed - states).T]})
     return found
 
@@ -67,35 +75,36 @@ def sketch(system: ODESystem, starts: Floats, dataset: Dataset) -> dict[str, Any
 
 
 def driving(
-    dataset: Dataset, until: float = 1.0, factors: Sequence[float] | None = None
+    dataset: Dataset,
+    until: float = 1.0,
+    factors: Sequence[float] | None = None,
+    signals: Sequence[Signals] | None = None,
 ) -> tuple[Signals, ...]:
     """What drives each trajectory; the time goes on beyond the data, everything else keeps its last value.
 
-    factors: by which inputs, then conditions, then doses are multiplied.
+    factors: by which inputs, then conditions, then doses are multiplied.  Columns: inputs, conditions, the
+    time, and constants that differ between trajectories.
     """
     columns = len(dataset.inputs) + len(dataset.conditions)
     scale = np.ones(columns + 1) if factors is None else np.asarray(factors, np.float64)
     found = []
-    for signals, times in zip(dataset.all_signals(), dataset.times, strict=True):
+    for one, times in zip(signals or dataset.all_signals(), dataset.times, strict=True):
         if dataset.explicit_time and until > 1.0:
             end = times[0] + until * (times[-1] - times[0])
-            signals = _longer(signals, float(times[0]), float(end))
-        wide = np.ones(signals.before.shape[1])
+            one = _longer(one, float(end), columns)
+        wide = np.ones(one.before.shape[1])
         wide[:columns] = scale[:columns]
         found.append(
-            signals._replace(
-                before=signals.before * wide, after=signals.after * wide, doses=signals.doses * scale[columns]
-            )
+            one._replace(before=one.before * wide, after=one.after * wide, doses=one.doses * scale[columns])
         )
     return tuple(found)
 
 
-def _longer(signals: Signals, begin: float, end: float) -> Signals:
-    """With a knot at the end; the last column is the time."""
+def _longer(signals: Signals, end: float, time: int) -> Signals:
+    """With a knot at the end; `time` is the column of the time."""
     knots = np.append(signals.knots, end)
-    before, after = (np.vstack([rows, rows[-1:]]) for rows in (signals.before, signals.after))
-    before[-1] = signals.after[-1]
-    before[:, -1] = after[:, -1] = np.maximum(knots, begin)
+    before, after = (np.vstack([rows, signals.after[-1:]]) for rows in (signals.before, signals.after))
+    before[:, time] = after[:, time] = knots
     return Signals(knots, before, after, np.vstack([signals.doses, 0.0 * signals.doses[-1:]]))
 
 

@@ -13,6 +13,7 @@ from odefinder.errors import SettingsError
 from odefinder.estimator import ODEFormer
 from odefinder.inference.choose.criterion import on_front
 from odefinder.inference.remarks import Explanation
+from odefinder.numerics.signals import Signals
 from odefinder.output.export import target
 from odefinder.output.higher_order import equations_text
 from odefinder.system import ODESystem
@@ -51,16 +52,16 @@ def result_of(model: ODEFormer) -> dict[str, Any]:
 
 def candidate_of(model: ODEFormer, row: int) -> dict[str, Any]:
     """One candidate with its curves over the data and what they leave."""
-    one = explanation(model, row)
+    one, signals = explanation(model, row), signals_of(model, row)
     return {
         "row": row,
         "latex": one.system.latex(),
         "constants": constants_of(one.system),
         "program": {"ops": one.system.program.ops.tolist(), "values": one.system.program.values.tolist()},
-        "driving": driving_of(model.dataset_),
+        "driving": driving_of(signals),
         "starts": [numbers(start) for start in one.starts],
-        "curves": curves(one.system, one.starts, model.dataset_),
-        "residuals": residuals(one.system, one.starts, model.dataset_),
+        "curves": curves(one.system, one.starts, model.dataset_, signals=signals),
+        "residuals": residuals(one.system, one.starts, model.dataset_, signals=signals),
     }
 
 
@@ -108,11 +109,11 @@ def played(model: ODEFormer, wish: Mapping[str, Any]) -> dict[str, Any]:
     written = {"latex": system.latex(), "text": str(system)}
     if wish.get("curves") is False:  # the page simulates itself, and only wants the equations
         return written
-    scale = factors.tolist()
+    scale, signals = factors.tolist(), signals_of(model, wish.get("row", model.chosen_))
     return {
         **written,
-        "curves": curves(system, starts, data, until, scale),
-        "residuals": residuals(system, starts, data, scale),
+        "curves": curves(system, starts, data, until, scale, signals),
+        "residuals": residuals(system, starts, data, scale, signals),
     }
 
 
@@ -121,9 +122,14 @@ def factor_names(dataset: Dataset) -> list[str]:
     return [*dataset.inputs, *dataset.conditions]
 
 
-def driving_of(dataset: Dataset) -> list[dict[str, Any]] | None:
+def signals_of(model: ODEFormer, row: int) -> list[Signals]:
+    """What drives each trajectory of a candidate; constants may differ between trajectories."""
+    chosen = with_choice(model, row)
+    return [chosen._signals(number) for number in range(len(model.dataset_))]
+
+
+def driving_of(found: Sequence[Signals]) -> list[dict[str, Any]] | None:
     """The signals for a simulation on the page; None where they are too many for it."""
-    found = dataset.all_signals()
     if sum(len(one.knots) for one in found) > MOST_KNOTS:
         return None
     return [
@@ -141,9 +147,8 @@ def curves_csv(model: ODEFormer, row: int) -> str:
     """The curves of a candidate as a table."""
     one = explanation(model, row)
     lines = [",".join(["trajectory", model.dataset_.clock.name, *one.system.variables])]
-    for label, curve in zip(
-        model.dataset_.labels, curves(one.system, one.starts, model.dataset_), strict=True
-    ):
+    found = curves(one.system, one.starts, model.dataset_, signals=signals_of(model, row))
+    for label, curve in zip(model.dataset_.labels, found, strict=True):
         for time, *values in zip(curve["times"], *curve["states"], strict=True):
             cells = ["" if value is None else repr(value) for value in (time, *values)]
             lines.append(",".join([_quoted(label), *cells]))

@@ -16,6 +16,8 @@ OPTIONS = (
     "hidden",
     "operators",
     "known",
+    "fixed",
+    "bounds",
     "guess",
     "explicit_time",
     "positive",
@@ -25,6 +27,7 @@ OPTIONS = (
     "network",
     "sparse",
 )
+BOUNDS = "b=0:2, or b=0: without an upper bound"
 LISTS = ("positive", "conserve")  # names or equations, with commas between them
 
 
@@ -45,9 +48,52 @@ def parameters(given: Any) -> dict[str, Any]:
 def _value(name: str, value: Any) -> Any:
     if name == "order" and isinstance(value, str):
         return _order(value)
+    if name == "fixed" and isinstance(value, str):
+        return {one: _number(text) for one, text in _pairs(value, "g=9.81")}
+    if name == "bounds" and isinstance(value, str):
+        return {one: _bounds(text) for one, text in _pairs(value, BOUNDS)}
     if name in LISTS and isinstance(value, str):
         return [part.strip() for part in value.split(",") if part.strip()]
     return value
+
+
+def typed(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Parameters of ODEFormer as somebody would type them into the fields."""
+    return {name: _text(name, value) for name, value in given.items() if name in available()}
+
+
+def _text(name: str, value: Any) -> Any:
+    if name == "bounds":
+        ends = {one: ["" if end is None else f"{end:g}" for end in pair] for one, pair in value.items()}
+        return ", ".join(f"{one}={':'.join(pair)}" for one, pair in ends.items())
+    if isinstance(value, Mapping):
+        return ", ".join(f"{one}={number:g}" for one, number in value.items())
+    return ", ".join(map(str, value)) if isinstance(value, list | tuple) else value
+
+
+def _pairs(text: str, example: str) -> list[tuple[str, str]]:
+    """Names and values of `a=1, b=2`."""
+    found = []
+    for part in filter(str.strip, text.split(",")):
+        name, equals, value = part.partition("=")
+        if not (name.strip() and equals and value.strip()):
+            raise SettingsError(f"{part.strip()[:80]!r} is not a name and a value; write {example}")
+        found.append((name.strip(), value.strip()))
+    return found
+
+
+def _bounds(text: str) -> tuple[float | None, float | None]:
+    low, colon, high = text.partition(":")
+    if not colon:
+        raise SettingsError(f"{text[:80]!r} has no bounds; write {BOUNDS}")
+    return tuple(_number(end) if end.strip() else None for end in (low, high))  # type: ignore[return-value]
+
+
+def _number(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise SettingsError(f"{text[:80]!r} is not a number") from None
 
 
 def _order(text: str) -> int | dict[str, int]:

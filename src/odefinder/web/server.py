@@ -32,7 +32,7 @@ from odefinder.output.export import TARGETS
 from odefinder.web import models, report, trust
 from odefinder.web.fits import Fits, Job
 from odefinder.web.guard import Guard
-from odefinder.web.options import available, parameters
+from odefinder.web.options import available, parameters, typed
 from odefinder.web.requests import (
     Endpoint,
     NotFoundError,
@@ -151,8 +151,7 @@ class App:
         roles = sample_roles(found, known)
         if roles != found["roles"]:
             found.update(await self._quickly(preview, self._table(found["id"]), roles))
-        options = {name: value for name, value in known.parameters.items() if name in available()}
-        return JSONResponse({**found, "options": options})
+        return JSONResponse({**found, "options": typed(known.parameters)})
 
     async def _new_table(self, table: Table) -> dict[str, Any]:
         try:

@@ -96,7 +96,7 @@ export class Signals {
       let value = time;
       if (j !== this.time) {
         value = low === 0 ? this.before[0][j] : this.after[low - 1][j] + this.slope(low - 1, j) * (time - this.knots[low - 1]);
-        value *= this.factors[j] ?? 1;
+        if (j < this.factors.length - 1) value *= this.factors[j]; // the last one is that of the doses
       }
       names[first + j] = value;
     }

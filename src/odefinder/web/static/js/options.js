@@ -9,6 +9,8 @@ const FIELDS = {
   operators: { label: "Allowed functions; empty: all", type: "text", placeholder: "sin, pow2, inv", list: true },
   known: { label: "What you know of the equations", type: "text", placeholder: "x' = -k*x + ?" },
   guess: { label: "Equations to start from", type: "text", placeholder: "x' = a*x - x*y; y' = ...", more: true },
+  fixed: { label: "Constants that you know", type: "text", placeholder: "g=9.81", more: true },
+  bounds: { label: "Bounds of constants", type: "text", placeholder: "b=0:2, c=0:", more: true },
   positive: { label: "Variables that stay positive", type: "text", placeholder: "x, y", more: true },
   conserve: { label: "Sums that stay the same", type: "text", placeholder: "S + I + R", more: true },
   explicit_time: { label: "The equations may contain t", type: "checkbox", more: true },
