@@ -24,6 +24,7 @@ Row = Sequence[str]
 Pairs = list[tuple[Floats, Floats]]  # measured and simulated values, for each trajectory
 Test = Callable[[ODEFormer, Path], str]  # what is written about a fit of a file in a folder, as Markdown
 FAILED = "runs away"
+NEAR = 1e-5  # how far apart neighbouring trajectories begin
 LONGEST = 170  # characters of a line
 
 
@@ -167,6 +168,17 @@ def every_ball(_: ODEFormer, __: Path) -> str:
     return table(rows)
 
 
+def parting(model: ODEFormer, _: Path) -> str:
+    """By how much neighbouring trajectories part within the time of the data."""
+    rows: list[Row] = [["run", "neighbours part by a factor of", "rate (1/s)"]]
+    for run, (start, t) in enumerate(zip(model.starts_, model.dataset_.times, strict=True)):
+        near = start + NEAR * np.eye(len(start))[0]
+        apart = [model.system_.simulate(one, t) for one in (start, near)]
+        factor = float(np.linalg.norm(apart[1][-1] - apart[0][-1])) / NEAR
+        rows.append([str(run + 1), f"{factor:.0f}", f"{np.log(factor) / (t[-1] - t[0]):.1f}"])
+    return table(rows)
+
+
 def epidemic_forecast(model: ODEFormer, _: Path) -> str:
     """The rest of the epidemic from its first days."""
     data = model.dataset_.with_variables(model.dataset_.observed)
@@ -262,6 +274,7 @@ ENTRIES = {
             "constants of the accepted law within 1 %; the law itself is not found",
             {
                 "accepted": constants(ARMS),
+                "parting": parting,
                 "test": unseen("double_pendulum", 261, "RMSE (rad and rad/s)", rmse, {}),
                 "free": also(1, time_budget=60.0),
             },
