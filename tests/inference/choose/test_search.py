@@ -78,6 +78,13 @@ def test_polynomial_systems_are_always_in_the_pool() -> None:
     assert any("sin" in one.fit.program.operators() for one in search(data, wrong) if one.source == "sparse")
 
 
+def test_a_small_signal_on_a_high_level_is_explained_by_a_linear_law() -> None:
+    system = program_of(["0.5*(1.0 - x)"])
+    found = search(observations(system, [[1.0001]]), [], rounds=0)
+    linear = [one for one in found if skeleton(one.fit.program) == skeleton(system)]
+    assert linear[0].fit.error < 1e-9
+
+
 def test_the_prior_is_asked_for_those_that_may_come_first() -> None:
     asked: list[Program] = []
 

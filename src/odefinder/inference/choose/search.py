@@ -50,6 +50,7 @@ STEP = 2  # intervals from an observed state to the one that is predicted from i
 RESCORED, ASKED_FIRST = 50, 12  # systems whose structure the network scores, and how many of them at first
 SIMPLIFIED = 10  # systems that are also tried without what does nothing
 BEST_PER_NODE = -0.5  # log-probability: one in a hundred candidates has more
+NARROW = 0.01  # spread of a variable relative to its level
 SURE = 5.0  # standard errors by which what is left exceeds the noise
 LITTLE = 0.5  # share of the noise: where less is left, there was no such noise
 SAME = 0.1  # share of the noise by which right-hand sides may differ that are the same function
@@ -282,6 +283,13 @@ class Search:
         for fronts in propose_polynomials(self.data, self.estimate, enough=lambda: self.deadline.over):
             if all(fronts) and not self.deadline.over:
                 self._fit_program(joined([front[0] for front in fronts], self.data), "sparse")
+        if not self.deadline.over and self.data.given is None and self._narrow():
+            self._fit_linear()
+
+    def _narrow(self) -> bool:
+        """Whether a variable hardly moves from its level, which selection cannot tell from a constant."""
+        states = self.data.states[:, ~self.data.unseen]
+        return bool(np.any(np.nanstd(states, axis=0) < NARROW * np.abs(np.nanmean(states, axis=0))))
 
     def fit_whole(self, proposals: Sequence[Form], source: str) -> None:
         """Fit the proposed systems that describe the data best as they are."""
