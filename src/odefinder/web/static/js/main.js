@@ -124,10 +124,12 @@ async function run() {
 function progress(status, budget) {
   const words = {
     waiting: `waiting: ${status.running} of ${status.processes} processes are busy, ${status.ahead} fits are ahead`,
-    running: `${status.stopping ? "stopping" : status.stage || "starting"}, ${status.seconds.toFixed(0)} s`,
+    running: status.stopping ? "stopping" : status.stage || "starting",
     done: `done in ${status.seconds.toFixed(1)} s`,
   };
-  byId("progress").textContent = words[status.state] ?? "";
+  const said = words[status.state] ?? "";
+  if (byId("progress").textContent !== said) byId("progress").textContent = said; // it is read aloud
+  byId("seconds").textContent = status.state === "running" ? `${status.seconds.toFixed(0)} s` : "";
   byId("bar").value = Math.min(1, status.seconds / (budget ?? USUAL_BUDGET));
 }
 
