@@ -41,7 +41,7 @@ def test_options_are_those_of_the_command_line() -> None:
     assert " ".join(one.options()) == "--input u --condition T --error q=0.5 --order 2 --budget 30"
     assert BUNDLED["hare_lynx"].options() == []
     two = Sample("", parameters={"network": False, "known": "x' = -k*x", "bounds": {"k": (0.0, None)}})
-    assert two.options() == ["--no-network", "--known", "'x'\"'\"' = -k*x'", "--bounds", "k=0:"]
+    assert two.options() == ["--no-network", "--known", '"x\' = -k*x"', "--bounds", "k=0:"]
 
 
 def test_an_unknown_sample() -> None:

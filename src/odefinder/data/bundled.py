@@ -40,8 +40,14 @@ class Sample:
             elif isinstance(value, bool):
                 words.append(f"--{flag}" if value else f"--no-{flag}")
             else:
-                words += [f"--{flag}", shlex.quote(f"{value:g}" if isinstance(value, float) else str(value))]
+                words += [f"--{flag}", _quoted(f"{value:g}" if isinstance(value, float) else str(value))]
         return words
+
+
+def _quoted(text: str) -> str:
+    """As a shell reads it; equations have primes, so double quotes are easier to read."""
+    plain = "'" in text and not set(text) & set('"$`\\\\!')
+    return f'"{text}"' if plain else shlex.quote(text)
 
 
 def _bound(value: float | None) -> str:
