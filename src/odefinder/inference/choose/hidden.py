@@ -70,6 +70,7 @@ class HiddenSearch(Search):
         self, proposals: Sequence[Form], source: str = "network", votes: Sequence[int] | None = None
     ) -> list[Candidate]:
         """All stages; see `Search.run`."""
+        self._best_in: dict[tuple[Frame, ...], float] = {}  # the best criterion in each frame
         if self.data.given is not None:
             self._start_from_known()
             return (
@@ -214,13 +215,6 @@ class HiddenSearch(Search):
     def hidden(self) -> list[int]:
         """The numbers of the hidden states."""
         return hidden_states(self.data)
-
-    @property
-    def _best_in(self) -> dict[tuple[Frame, ...], float]:
-        """The best criterion in each frame so far."""
-        if not hasattr(self, "_frames"):
-            self._frames: dict[tuple[Frame, ...], float] = {}
-        return self._frames
 
     def _framed(self, chosen: Sequence[Frame]) -> tuple[Observations, StateEstimate] | None:
         """Data and states with the paths of hidden states that frames ask for."""

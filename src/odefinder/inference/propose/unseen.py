@@ -25,6 +25,7 @@ DEGREE = 5  # of the spline through the values of a path
 STIFFNESS, NOISY_STIFFNESS = 1e-9, 1e-3  # how much smoothness counts where an equation says little about h
 STEEPER = 4.0  # relative errors of a derivative, compared with those of the values
 BENT = 1e-6  # relative: an equation is affine in h if its second difference is smaller
+MIDDLE, STEP = 0.5, 0.05  # where and how an equation that is not affine in h is expanded
 LARGEST = 20.0  # magnitude of a path in canonical units; beyond that it was divided by almost nothing
 
 
@@ -130,7 +131,7 @@ def solved(
 def _linear_in(equation: Program, hidden: int, estimate: StateEstimate) -> tuple[Floats, Floats, Floats]:
     """Where an equation is expanded in h, its slope there and its value, each (N,).
 
-    If it is not affine in h, that is at the value that comes nearest to the derivatives.
+    If it is not affine in h, that is in the middle of what the network's hidden states are, from 0 to 1.
     """
     variables = estimate.variables.copy()
 
@@ -144,9 +145,8 @@ def _linear_in(equation: Program, hidden: int, estimate: StateEstimate) -> tuple
     zeros = np.zeros(len(variables))
     if np.all(np.abs(bend) <= BENT * (np.abs(slope) + BENT)):
         return zeros, slope, middle
-    positions = np.linspace(0.025, 1.2, 40)  # the network's hidden states are positive where they can be
-    values = np.array([at(float(one)) for one in positions])
-    return zeros + 0.5, np.gradient(values, positions, axis=0)[17], values[16]
+    slope = (at(MIDDLE + STEP) - at(MIDDLE - STEP)) / (2.0 * STEP)
+    return zeros + MIDDLE, slope, at(MIDDLE)
 
 
 def _smooth(weights: Floats, targets: Floats, stiffness: float) -> Floats:
