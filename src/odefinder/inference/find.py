@@ -106,6 +106,7 @@ from odefinder.system import ODESystem
 BUDGET, MOST_BUDGET = 10.0, 60.0  # seconds: up to three variables, and at most
 ROUNDED = 5  # systems of a result whose constants are rounded
 PRINTED = 6  # systems whose digits are counted however late it is
+MOST_COUNTED = 20  # variables: with more, there must be time for it
 PREPARING = "preparing"
 DECODING, SEARCHING = "the network proposes systems", "searching"
 Better = Callable[[ODESystem, Floats], None]
@@ -419,7 +420,8 @@ def _explanations(
         if key in known:  # rounded constants may make it one of the others: x^2.02 becomes x^2
             continue
         system = named.system
-        if place < PRINTED or not search.deadline.over:
+        late = search.deadline.over
+        if not late or (place < PRINTED and dataset.dimension <= MOST_COUNTED):
             driven = with_varied(original, named.constants, system.inputs)
             system = with_digits(system, starts, driven, centre=named.given is None)
         if (r2 := claim(system, starts, observed, scaling, named.constants)) is not None:

@@ -156,7 +156,14 @@ def _sizes(look: Task, states: Floats, rough: Floats, duration: float) -> Floats
 
 def _usual(magnitudes: Floats) -> Floats:
     """A small one of the magnitudes (n, D) of each variable, 0 aside."""
-    return np.array([np.quantile(one[one > 0.0], SMALL) if one.any() else 0.0 for one in magnitudes.T])
+    usual = np.zeros(magnitudes.shape[1])
+    plain = (magnitudes > 0.0).all(axis=0)
+    if plain.any():
+        usual[plain] = np.quantile(magnitudes[:, plain], SMALL, axis=0)
+    for k in np.flatnonzero(~plain & magnitudes.any(axis=0)).tolist():
+        own = magnitudes[:, k]
+        usual[k] = np.quantile(own[own > 0.0], SMALL)
+    return usual
 
 
 def _safe(sizes: Floats, duration: float) -> Floats:
