@@ -80,7 +80,7 @@ BUNDLED: dict[str, Sample] = {
     "double_pendulum": Sample(
         "two coupled arms: chaos, the constants of a known law",
         errors={"theta1": 0.02, "theta2": 0.02, "theta1_dot": 0.2, "theta2_dot": 0.2},
-        parameters={"order": 2, "known": _ARMS, "network": False, "time_budget": 30.0},
+        parameters={"order": 2, "known": _ARMS, "time_budget": 30.0},
     ),
     "ball_drop": Sample(
         "a light ball that falls 47 m: gravity and drag", errors={"h": 0.1}, parameters={"order": 2}
