@@ -280,7 +280,12 @@ ENTRIES = {
             },
             bands=False,
         ),
-        Entry("ball_drop", "second order, systematic errors", "a law with drag", {"balls": every_ball}),
+        Entry(
+            "ball_drop",
+            "second order, systematic errors",
+            "gravity with linear drag; quadratic drag is accepted",
+            {"balls": every_ball},
+        ),
         Entry(
             "emps",
             "second order, an input, dry friction",
@@ -305,7 +310,7 @@ ENTRIES = {
             "rates of the accepted scheme",
             {"rates": constants(RATES, 1e5, 3), "free": also(1, time_budget=300.0)},
         ),
-        Entry("warfarin", "doses, a hidden depot, twelve people", "constants of the accepted law"),
+        Entry("warfarin", "an oral dose, a hidden depot, twelve people", "constants of the accepted law"),
         Entry(
             "remifentanil",
             "dosing by infusion, a hidden variable",
@@ -327,7 +332,7 @@ ENTRIES = {
         Entry(
             "spring",
             "second order from positions",
-            "the accepted law, next to others with another friction",
+            "Hooke's law; the kind of friction is not decided",
             file="real_linear_h_1.txt",
             reader=spring,
             fitted=Sample("", parameters={"order": 2, "time_budget": 120.0}),
