@@ -91,6 +91,7 @@ def open_run(
                 f"{folder} has results of {name} with other settings: {content['methods'][name]} there, "
                 f"{now} here; give another folder (--out)"
             )
+    content.setdefault("commands", [])
     if command not in content["commands"]:
         content["commands"].append(command)
     content |= environment
