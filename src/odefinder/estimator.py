@@ -327,16 +327,17 @@ class ODEFormer(Trust, Parameters):
             _dataset(X, t, inputs=inputs, conditions=conditions, errors=errors), self.dataset_.clock
         )
         dataset = self._cast(_with_variables(given, self.dataset_.observed))
-        if dataset.known != self.system_.inputs:
+        if sorted(dataset.known) != sorted(self.system_.inputs):
             raise SettingsError(
                 f"the system reads {', '.join(self.system_.inputs) or 'no inputs'}, and the data have "
                 f"{', '.join(dataset.known) or 'none'}; give the same ones (inputs=, conditions=)"
             )
-        starts = starts_of(self.system_, dataset, self.starts_.mean(axis=0))
+        system = self.system_.with_inputs(dataset.known)
+        starts = starts_of(system, dataset, self.starts_.mean(axis=0))
         if measure != "r2":
-            return chaos_measure(self.system_, dataset, starts, measure)
+            return chaos_measure(system, dataset, starts, measure)
         driven = zip(starts, dataset.times, dataset.all_signals(), strict=True)
-        predicted = [self.system_.simulate(start, times, signals) for start, times, signals in driven]
+        predicted = [system.simulate(start, times, signals) for start, times, signals in driven]
         return variance_weighted_r2(np.concatenate(dataset.states), np.concatenate(predicted))
 
     def sympy(self) -> list[Any]:
@@ -377,7 +378,9 @@ class ODEFormer(Trust, Parameters):
         front = Front([one.system.complexity for one in self._explanations], errors, self.chosen_)
         longer = 0.0 if horizon is None else checked("horizon", horizon)
         around = self.observed_bands(longer) if checked("bands", bands) else []
-        figure = summary_figure(self._with_varied(), self.system_, self.starts_, front, around, longer)
+        data = self._with_varied()
+        system = self.system_.with_inputs(data.known)
+        figure = summary_figure(data, system, self.starts_, front, around, longer)
         if path is not None:
             save(figure, path)
         return figure

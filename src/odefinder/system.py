@@ -159,13 +159,26 @@ class ODESystem:
                 f"the variables of the system are {', '.join(self.variables)}, not {', '.join(names)}; "
                 "give the same ones in another order"
             )
-        order = [*names, *self.inputs]
-        place = np.array([order.index(name) for name in self.names], np.float64)
         equations = self.program.components()
         program = concatenate([equations[self.variables.index(name)] for name in names])
+        return replace(
+            self, program=self._renumbered(program, [*names, *self.inputs]), variables=tuple(names)
+        )
+
+    def with_inputs(self, names: Sequence[str]) -> ODESystem:
+        """The same system with its inputs in this order; there may be others, which it does not read."""
+        if missing := [name for name in self.inputs if name not in names]:
+            raise ExpressionError(f"the system reads {', '.join(missing)}, too; name all of its inputs")
+        if tuple(names) == self.inputs:
+            return self
+        program = self._renumbered(self.program, [*self.variables, *names])
+        return replace(self, program=program, inputs=tuple(names))
+
+    def _renumbered(self, program: Program, order: Sequence[str]) -> Program:
+        """A program that reads variables and inputs in this order."""
+        place = np.array([order.index(name) for name in self.names], np.float64)
         index = np.where(program.ops == VAR, program.values, 0.0).astype(np.int64)
-        values = np.where(program.ops == VAR, place[index], program.values)
-        return replace(self, program=Program(program.ops, values), variables=tuple(names))
+        return Program(program.ops, np.where(program.ops == VAR, place[index], program.values))
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -33,12 +33,12 @@ def test_draws_are_shared_by_weight() -> None:
 def test_draws_spread_as_the_errors_say() -> None:
     data = given()
     found = certainty_of(GROWTH, np.array([[0.3]]), data)
-    draws = draw([found], [1.0], data, count=400)
+    draws = draw([found], [1.0], count=400)
     constants = np.array([found.constants.in_users_units(one.constants) for one in draws.programs])
     assert constants.std(axis=0) == pytest.approx(found.errors, rel=0.2)
     starts = data.scaling.original_states(draws.starts[:, 0])
     assert starts.std() == pytest.approx(found.start_errors[0, 0], rel=0.2)
-    again = draw([found], [1.0], data, count=400)
+    again = draw([found], [1.0], count=400)
     np.testing.assert_array_equal(again.starts, draws.starts)
 
 
@@ -47,7 +47,7 @@ def test_bands_cover_the_truth() -> None:
     inside = []
     for seed in range(25):
         data = given(seed)
-        draws = draw([certainty_of(GROWTH, np.array([[0.3]]), data)], [1.0], data, count=100)
+        draws = draw([certainty_of(GROWTH, np.array([[0.3]]), data)], [1.0], count=100)
         signals = data.dataset.all_signals()[0]
         for start in (None, np.array([8.0])):
             lower, upper, lost = quantiles(simulated(draws, data, later, signals, start), 0.9)

@@ -17,7 +17,7 @@ import numpy as np
 from odefinder.data.observations import Floats, Ints
 from odefinder.expressions.program import Program
 from odefinder.inference.certainty import Certainty
-from odefinder.inference.fit.refine import fit_constants
+from odefinder.inference.fit.refine import fit_constants, limits_of
 from odefinder.inference.prepared import Prepared
 from odefinder.limits.deadline import Deadline
 from odefinder.numerics.integrate import integrate
@@ -46,8 +46,10 @@ MAX_STEPS, RTOL, ATOL, BOUND = 5000, 1e-6, 1e-9, 1e6  # of a drawn trajectory, i
 class Draws:
     """Systems in canonical units with their initial values."""
 
-    programs: Sequence[Program]
+    programs: Sequence[Program]  # constants that vary between trajectories are variables, after all others
     starts: Floats  # (draws, trajectories, D)
+    varied: Sequence[Floats] = ()  # (trajectories, constants that vary) of each draw, counted in units
+    units: Sequence[Floats] = ()  # (constants that vary,): of each draw
 
 
 @dataclass(frozen=True, repr=False)
@@ -97,7 +99,6 @@ class Bands:
 def draw(
     candidates: Sequence[Certainty],
     weights: Sequence[float],
-    given: Prepared,
     count: int = DRAWS,
     seed: int = 0,
     deadline: Deadline | None = None,
@@ -110,16 +111,24 @@ def draw(
     rng = np.random.default_rng(seed)
     deadline = deadline or Deadline(SECONDS)
     programs, starts = list[Program](), list[Floats]()
+    varied, units = list[Floats](), list[Floats]()
     for found, own in zip(candidates, shares(weights, count), strict=True):
         if own == 0:
             continue
         curvature = replace(found.curvature, variance=found.curvature.variance / temperature)
-        parameters = _parameters(replace(found, curvature=curvature), given, int(own), rng, deadline)
+        parameters = _parameters(replace(found, curvature=curvature), int(own), rng, deadline)
         n_constants = len(found.constants.scaled.constants)
+        known = found.data.given
+        vary = np.flatnonzero(() if known is None else known.varied)
         for one in parameters:
-            programs.append(found.constants.scaled.with_constants(one[:n_constants]))
+            program = found.constants.scaled.with_constants(one[:n_constants])
+            programs.append(program if known is None else known.symbolic(program))
             starts.append(one[n_constants:].reshape(found.best.starts.shape))
-    return Draws(programs, np.array(starts))
+            varied.append(
+                np.empty((0, 0)) if known is None else known.named(known.numbers_of(program))[vary].T
+            )
+            units.append(np.empty(0) if known is None else known.units[vary])
+    return Draws(programs, np.array(starts), varied, units)
 
 
 def likely_rows(weights: Sequence[float]) -> list[int]:
@@ -146,11 +155,9 @@ def shares(weights: Sequence[float], count: int) -> Ints:
     return numbers
 
 
-def _parameters(
-    found: Certainty, given: Prepared, count: int, rng: np.random.Generator, deadline: Deadline
-) -> Floats:
+def _parameters(found: Certainty, count: int, rng: np.random.Generator, deadline: Deadline) -> Floats:
     """Constants and initial values (count, P) of one candidate, all of them, free or held."""
-    best, curvature, data = found.best, found.curvature, given.data
+    best, curvature, data = found.best, found.curvature, found.data
     centre = np.concatenate([best.program.constants, best.starts.ravel()])
     free = np.zeros(len(centre), np.bool_)
     free[: len(curvature.free)] = curvature.free
@@ -158,7 +165,10 @@ def _parameters(
     certain = np.tile(centre, (count, 1))
     if len(own) == 0 or not np.isfinite(best.error):
         return certain
-    prior = np.eye(len(own)) / WIDTH**2
+    width = WIDTH * np.ones(len(centre))
+    width[found.constants.places] *= np.abs(found.constants.values / found.constants.units)
+    width = np.where(width > 0.0, width, WIDTH)[own]
+    prior = np.diag(1.0 / width**2)
     usable = np.isfinite(curvature.variance) and curvature.variance > 0.0
     matrix = curvature.matrix[np.ix_(own, own)] / curvature.variance + prior if usable else prior
     try:
@@ -167,36 +177,39 @@ def _parameters(
         return certain
     if not usable:
         return certain
-    width = 1.0
+    share = 1.0
     for _ in range(TRIED):
         normal = rng.normal(size=(PROPOSED * count, len(own)))
-        steps = width * np.linalg.solve(factor.T, normal.T).T
+        steps = share * np.linalg.solve(factor.T, normal.T).T
         proposals = np.tile(centre, (len(steps), 1))
         proposals[:, own] += steps
         costs = np.full(len(steps), np.inf)
         for k, one in enumerate(proposals):
             if deadline.over:
                 break
-            costs[k] = _cost(one, found, given)
+            costs[k] = _cost(one, found)
         likely = -0.5 * (costs - best.error * data.count) / curvature.variance
-        likely += -0.5 * (steps**2).sum(axis=1) / WIDTH**2 + 0.5 * (normal**2).sum(axis=1)
+        likely += -0.5 * ((steps / width) ** 2).sum(axis=1) + 0.5 * (normal**2).sum(axis=1)
         chances = np.exp(likely - likely.max()) if np.isfinite(likely).any() else np.zeros(len(likely))
         if chances.sum() ** 2 > FEW * len(chances) * (chances**2).sum():
             break
-        width *= NARROWER
+        share *= NARROWER
     if not chances.sum() > 0.0:
         return certain
     chances = np.minimum(chances / chances.sum(), 1.0 / np.sqrt(len(chances)))  # none may count for all
     return proposals[_resampled(chances / chances.sum(), count, rng)]
 
 
-def _cost(parameters: Floats, found: Certainty, given: Prepared) -> float:
-    """The sum of squares of the weighted residuals."""
-    program = found.constants.scaled
+def _cost(parameters: Floats, found: Certainty) -> float:
+    """The sum of squares of the weighted residuals; inf beyond the bounds of a constant."""
+    program, data = found.constants.scaled, found.data
     count = len(program.constants)
+    low, high = limits_of(program, data)
+    if len(low) and bool(((parameters[:count] < low) | (parameters[:count] > high)).any()):
+        return np.inf
     starts = parameters[count:].reshape(found.best.starts.shape)
-    fit = fit_constants(program.with_constants(parameters[:count]), given.data, starts=starts, iterations=0)
-    return fit.error * given.data.count
+    fit = fit_constants(program.with_constants(parameters[:count]), data, starts=starts, iterations=0)
+    return fit.error * data.count
 
 
 def _resampled(chances: Floats, count: int, rng: np.random.Generator) -> Ints:
@@ -213,11 +226,13 @@ def simulated(
     start: Floats | None = None,
     trajectory: int = 0,
     deadline: Deadline | None = None,
+    own: bool = True,
 ) -> Floats:
     """Trajectories (draws, N, D) in the user's units; NaN where there is no solution.
 
     start (D,): where all of them begin, at the first time; without it, at their own initial values of an
-    observed trajectory.
+    observed trajectory.  own: whether constants that vary are drawn, too, as those of that trajectory;
+    otherwise the signals have them.
     """
     scaling = given.scaling
     deadline = deadline or Deadline(SECONDS)
@@ -228,11 +243,28 @@ def simulated(
             return paths[:k]
         begin = draws.starts[k, trajectory] if start is None else scaling.states(start)
         size = max(1.0, float(np.abs(begin).max()))
+        inputs = _driven(driven, draws, k, trajectory if own else None)
         paths[k], _ = integrate(
-            program, begin, moments, signals=driven, rtol=RTOL, atol=ATOL * size, max_steps=MAX_STEPS,
+            program, begin, moments, signals=inputs, rtol=RTOL, atol=ATOL * size, max_steps=MAX_STEPS,
             bound=BOUND * size,
         )  # fmt: skip
     return scaling.original_states(paths)
+
+
+def _driven(signals: Signals, draws: Draws, number: int, trajectory: int | None) -> Signals:
+    """What drives a draw: its own constants of a trajectory, or those of the signals in its units."""
+    units = draws.units[number] if draws.units else np.empty(0)
+    if not len(units):
+        return signals
+    first = signals.before.shape[1] - len(units)
+    columns = []
+    for side in (signals.before, signals.after):
+        changed = side.copy()
+        changed[:, first:] /= units
+        if trajectory is not None:
+            changed[:, first:] = draws.varied[number][trajectory]
+        columns.append(changed)
+    return signals._replace(before=columns[0], after=columns[1])
 
 
 def quantiles(paths: Floats, level: float, outside: float = 1.0) -> tuple[Floats, Floats, Floats]:

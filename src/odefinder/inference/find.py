@@ -55,6 +55,7 @@ from odefinder.inference.known_parts import (
     with_given,
     with_varied,
 )
+from odefinder.inference.law import law_of
 from odefinder.inference.long_records import (
     WINDOWS_SHARE,
     chaos_notes,
@@ -412,9 +413,9 @@ def _explanations(
         if how.round_constants and place < ROUNDED and not search.deadline.over:
             data = replace(original, given=named.given)
             fit = Fit(named.found, starts, found.fit.error)
-            rounded = _simple_constants(fit, data, free)
+            rounded, ties = _simple_constants(fit, data, free)
             if rounded is not fit:
-                simple = named.with_found(rounded.program)
+                simple = replace(named.with_found(rounded.program), found=rounded.program, ties=ties)
                 named, starts = rounded_or_not((simple, rounded.starts), (named, starts), observed, scaling)
         key = structure(canonical(named.system.program, explicit=True))
         if key in known:  # rounded constants may make it one of the others: x^2.02 becomes x^2
@@ -426,19 +427,22 @@ def _explanations(
             system = with_digits(system, starts, driven, centre=named.given is None)
         if (r2 := claim(system, starts, observed, scaling, named.constants)) is not None:
             known.add(key)
+            law = law_of(named, replace(original, given=named.given), system)
             result.append(
-                Explanation(system, starts, r2, found.criterion, float(weight), found.source, named.constants)
+                Explanation(
+                    system, starts, r2, found.criterion, float(weight), found.source, named.constants, law
+                )
             )
     return sound_first(result) or [still(dataset)]
 
 
-def _simple_constants(fit: Fit, data: Observations, free: bool) -> Fit:
-    """The fit (in the user's units) with equal constants tied and simple ones rounded."""
+def _simple_constants(fit: Fit, data: Observations, free: bool) -> tuple[Fit, Ints | None]:
+    """The fit (in the user's units) with equal constants tied and simple ones rounded, and the ties."""
     tied = tie_constants(fit, data, fit_starts=free)
     if tied is None:
-        return round_constants(fit, data, fit_starts=free)
+        return round_constants(fit, data, fit_starts=free), None
     rounded = round_constants(tied.fit, tied.data, fit_starts=free)
-    return Fit(tied.back(rounded), rounded.starts, rounded.error)
+    return Fit(tied.back(rounded), rounded.starts, rounded.error), tied.groups
 
 
 def _error_of(one: Explanation, data: Observations) -> float:
@@ -455,6 +459,7 @@ def _of_all(
             one,
             starts=all_starts(one.starts, whole, chosen),
             constants=all_constants(one.constants, whole, chosen),
+            law=None if one.law is None else one.law.of_trajectories(chosen, len(whole)),
         )
         for one in explanations
     ]

@@ -10,7 +10,7 @@ import numpy as np
 
 from odefinder.data.dataset import Dataset
 from odefinder.data.given import Given
-from odefinder.data.observations import Observations
+from odefinder.data.observations import Ints, Observations
 from odefinder.data.units import Scaling
 from odefinder.errors import ExpressionError
 from odefinder.expressions.canonical import canonical, structure
@@ -100,6 +100,7 @@ class Named:
     found: Program  # what was found, in the user's units and in explicit form
     given: Given | None = None  # in the user's units
     knowledge: Knowledge | None = None
+    ties: Ints | None = None  # (constants of `found`,): equal numbers are the same constant
 
     def with_found(self, found: Program) -> Named:
         """The same with other constants."""

@@ -35,13 +35,16 @@ class Prepared:
 
     def varied(self, constants: Mapping[str, object], names: Sequence[str]) -> Prepared:
         """The same for a system that reads constants that vary between trajectories, after all others."""
-        data = with_varied(self.data, constants, names)
-        if data is self.data:
-            return self
+        return replace(self.wider(constants, names), data=with_varied(self.data, constants, names))
+
+    def wider(self, constants: Mapping[str, object], names: Sequence[str]) -> Prepared:
+        """The same with units for constants that vary: the user's."""
         more = sum(isinstance(constants.get(name), tuple) for name in names)
+        if not more:
+            return self
         factors = np.concatenate([self.scaling.factors, np.ones(more)])
         scaling = replace(self.scaling, factors=factors, known=self.scaling.known + more)
-        return replace(self, data=data, scaling=scaling)
+        return replace(self, scaling=scaling)
 
 
 def prepared(dataset: Dataset) -> Prepared:

@@ -9,6 +9,7 @@ import numpy as np
 
 from odefinder.data.observations import Floats, Observations
 from odefinder.inference.choose.criterion import runs_away
+from odefinder.inference.law import Law
 from odefinder.system import ODESystem
 
 ALIKE = 0.1  # weight relative to the best; a system with more explains the data about equally well
@@ -31,6 +32,7 @@ class Explanation:
     source: str
     constants: Mapping[str, float | tuple[float, ...]] = field(default_factory=dict)
     # Those with names, by name; one that varies has a value for each trajectory.
+    law: Law | None = None  # with its parameters; None: every number of the system is one
 
 
 def out_of_time(time_budget: float) -> str:

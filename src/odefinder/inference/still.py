@@ -41,7 +41,10 @@ class Still:
 
     def explanations(self, found: Sequence[Explanation]) -> list[Explanation]:
         """The same for all systems that were found."""
-        return [replace(one, system=self.system(one.system), starts=self.starts(one.starts)) for one in found]
+        return [
+            replace(one, system=self.system(one.system), starts=self.starts(one.starts), law=None)
+            for one in found
+        ]
 
     def starts(self, starts: Floats) -> Floats:
         """Initial values (trajectories, D) of all variables."""

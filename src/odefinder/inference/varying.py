@@ -28,6 +28,7 @@ from odefinder.inference.fit.constants import pinned_constants
 from odefinder.inference.fit.knowledge import NO_BOUNDS, Knowledge
 from odefinder.inference.fit.refine import Fit, fit_constants, given_constants
 from odefinder.inference.known_parts import Named, named_of, named_system
+from odefinder.inference.law import law_of
 from odefinder.inference.remarks import Explanation
 from odefinder.limits.deadline import Deadline
 
@@ -121,9 +122,11 @@ def _nothing(data: Observations, state: int) -> Program:
 
 
 def _names(varied: Sequence[bool], dataset: Dataset) -> tuple[str, ...]:
-    """k1, k2, ... for those that vary, and names that nobody sees for the others."""
+    """k1, k2, ... for those that vary, and the next ones for the others."""
     free = (f"k{number}" for number in range(1, 10**6) if f"k{number}" not in dataset.names)
-    return tuple(next(free) if own else f"constant_{place}" for place, own in enumerate(varied))
+    order = sorted(range(len(varied)), key=lambda place: not varied[place])
+    names = {place: next(free) for place in order}
+    return tuple(names[place] for place in range(len(varied)))
 
 
 def varying_explanation(
@@ -153,7 +156,8 @@ def varying_explanation(
     r2 = claim(system, found.fit.starts, in_users_units(dataset), scaling, constants)
     if r2 is None or not np.isfinite(r2):
         return None
-    return Explanation(system, found.fit.starts, r2, value, weight, same.source, constants)
+    law = law_of(found.named, replace(original, given=found.named.given), system)
+    return Explanation(system, found.fit.starts, r2, value, weight, same.source, constants, law)
 
 
 def varying_note(found: Explanation) -> str:

@@ -7,7 +7,9 @@ from collections.abc import Mapping
 from odefinder.expressions.printing import latex_name, to_latex
 from odefinder.expressions.program import CONST
 from odefinder.expressions.terms import node
+from odefinder.output.numbers import with_error
 
+POWER = r" \cdot 10^{{{}}}"
 Constants = Mapping[str, float | tuple[float, ...]]
 
 
@@ -27,16 +29,28 @@ def _several(values: tuple[float, ...], digits: int) -> str:
     return "(" + ", ".join(_one(value, digits) for value in values) + ")"
 
 
-def with_constants(latex: str, constants: Constants, digits: int | None = 4) -> str:
-    """An `aligned` block with a line for each named constant at its end."""
+def with_constants(
+    latex: str, constants: Constants, digits: int | None = 4, errors: Constants | None = None
+) -> str:
+    """An `aligned` block with a line for each named constant at its end, perhaps with standard errors."""
     if not constants:
         return latex
     lines = []
     for name, value in constants.items():
-        values = [value] if isinstance(value, float) else value
-        lines.append(
-            rf"{latex_name(name)} &= "
-            + r",\; ".join(to_latex(node(CONST, one), [], digits) for one in values)
-        )
+        values = _listed(value)
+        own = _listed((errors or {}).get(name, 0.0))
+        own = own if len(own) == len(values) else (0.0,) * len(values)
+        numbers = [_latex(one, error, digits) for one, error in zip(values, own, strict=True)]
+        lines.append(rf"{latex_name(name)} &= " + r",\; ".join(numbers))
     end = "\n\\end{aligned}"
     return latex.removesuffix(end) + " \\\\\n" + " \\\\\n".join(lines) + end
+
+
+def _listed(value: float | tuple[float, ...]) -> tuple[float, ...]:
+    return value if isinstance(value, tuple) else (value,)
+
+
+def _latex(value: float, error: float, digits: int | None) -> str:
+    if not error > 0.0:
+        return to_latex(node(CONST, value), [], digits)
+    return ("-" if value < 0.0 else "") + with_error(abs(value), error, digits or 4, POWER)

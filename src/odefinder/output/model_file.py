@@ -31,6 +31,7 @@ from odefinder.edge.rules import (
 from odefinder.edge.writing import write_text
 from odefinder.errors import DataError, OdefinderError
 from odefinder.inference.find import Outcome
+from odefinder.inference.law import Law, Parameter
 from odefinder.inference.remarks import Explanation
 from odefinder.system import ODESystem
 
@@ -38,6 +39,25 @@ FORMAT, VERSION = "odefinder model", 2  # version 1 has no roles
 
 
 _FINITE = Number("a finite number", -1.7e308, 1.7e308)
+_LAW = Object(
+    {
+        "system": Anything("a saved system"),
+        "parameters": ListOf(
+            Object(
+                {
+                    "name": Text(),
+                    "values": ListOf(_FINITE, least=1),
+                    "varied": Flag(),
+                    "lower": OrNone(_FINITE),
+                    "upper": OrNone(_FINITE),
+                    "equal": ListOf(Text()),
+                    "tied": Flag(),
+                }
+            )
+        ),
+        "fixed": MapOf(_FINITE),
+    }
+)
 _SYSTEM = Object(
     {
         "r2": OrNone(_FINITE),
@@ -47,7 +67,10 @@ _SYSTEM = Object(
         "starts": Array(2),
         "system": Anything("a saved system"),
     },
-    {"constants": MapOf(Either("a number, or a list of them", (_FINITE, ListOf(_FINITE))))},
+    {
+        "constants": MapOf(Either("a number, or a list of them", (_FINITE, ListOf(_FINITE)))),
+        "law": _LAW,
+    },
 )
 MODEL = Object(
     {
@@ -111,6 +134,7 @@ def as_dict(saved: Saved) -> dict[str, Any]:
                     if one.constants
                     else {}
                 ),
+                **({} if one.law is None else {"law": _law_dict(one.law)}),
             }
             for one in outcome.explanations
         ],
@@ -139,6 +163,7 @@ def _from_dict(content: Any) -> Saved:
                 name: tuple(value) if isinstance(value, list) else float(value)
                 for name, value in one.get("constants", {}).items()
             },
+            _read_law(one["law"], dataset) if "law" in one else None,
         )
         for one in content["systems"]
     ]
@@ -146,6 +171,50 @@ def _from_dict(content: Any) -> Saved:
     outcome = Outcome(explanations, _floats(content["noise"]), list(content["notes"]), early)
     _check_agreement(dataset, outcome, content["chosen"])
     return Saved(dict(content["parameters"]), dataset, outcome, int(content["chosen"]))
+
+
+def _law_dict(law: Law) -> dict[str, Any]:
+    return {
+        "system": law.system.to_dict(),
+        "parameters": [
+            {
+                "name": one.name,
+                "values": list(one.values),
+                "varied": one.varied,
+                "lower": _number(one.bounds[0]),
+                "upper": _number(one.bounds[1]),
+                "equal": list(one.equal),
+                "tied": one.tied,
+            }
+            for one in law.parameters
+        ],
+        "fixed": dict(law.fixed),
+    }
+
+
+def _read_law(content: Any, dataset: Dataset) -> Law:
+    parameters = tuple(
+        Parameter(
+            one["name"],
+            tuple(map(float, one["values"])),
+            one["varied"],
+            (
+                -np.inf if one["lower"] is None else float(one["lower"]),
+                np.inf if one["upper"] is None else float(one["upper"]),
+            ),
+            tuple(one["equal"]),
+            one["tied"],
+        )
+        for one in content["parameters"]
+    )
+    law = Law(ODESystem.from_dict(content["system"]), parameters, tuple(content["fixed"].items()))
+    names, counts = (
+        tuple(one.name for one in parameters),
+        {len(one.values) for one in parameters if one.varied},
+    )
+    if law.system.names != (*dataset.names, *names) or counts - {len(dataset)}:
+        raise DataError("the saved model is damaged: the parameters do not belong to its data")
+    return law
 
 
 def _check_agreement(dataset: Dataset, outcome: Outcome, chosen: int) -> None:

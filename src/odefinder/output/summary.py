@@ -18,7 +18,10 @@ if TYPE_CHECKING:
     import pandas as pd
 
 NOT_DETERMINED = "not determined"
-COLUMNS = ("name", "equation", "value", "error", "low", "high", "rounded", "given", "determined")
+COLUMNS = (
+    "name", "equation", "value", "error", "low", "high", "rounded", "given", "determined", "fixed", "tied",
+    "bound", "trajectory",
+)  # fmt: skip
 DIGITS = 4
 LEAST_WIDTH = 70  # of remarks
 MOST_STARTS = 12  # start values that are listed
@@ -29,7 +32,7 @@ class Summary:
     """A system with the errors of its constants and initial values; printed, it is a table."""
 
     dataset: Dataset
-    explicit: ODESystem  # with factors of 1 written out
+    explicit: ODESystem  # with factors of 1 written out, or with named constants
     constants: tuple[Constant, ...]
     starts: Floats  # (trajectories, D)
     start_errors: Floats  # (trajectories, D); 0 where they were not fitted
@@ -47,10 +50,16 @@ class Summary:
         """The constants as a table, a row each."""
         import pandas as pd
 
-        columns = ("name", "equation", "value", "error", "low", "high", "rounded", "given", "determined")
         return pd.DataFrame(
-            [[getattr(one, name) for name in columns] for one in self.constants], columns=columns
+            [[getattr(one, name) for name in COLUMNS] for one in self.constants], columns=COLUMNS
         )
+
+    @property
+    def labels(self) -> list[str | None] | None:
+        """What stands in `explicit` in place of its numbers; None: itself."""
+        if any(one.named for one in self.constants) or not self.constants:
+            return None
+        return [one.name or None for one in self.constants]
 
     def as_dict(self) -> dict[str, Any]:
         """Plain data: `constants`, a mapping each, and `start_errors`; what is not finite is None."""
@@ -70,8 +79,7 @@ def _plain(value: Any) -> Any:
 def as_text(summary: Summary) -> str:
     """The whole table."""
     dataset = summary.dataset
-    labels = [one.name or None for one in summary.constants]
-    equations = equations_text(summary.explicit, dataset, labels=labels).splitlines()
+    equations = equations_text(summary.explicit, dataset, labels=summary.labels).splitlines()
     below, above = (f"{share:.4g}" for share in (0.5 - summary.level / 2, 0.5 + summary.level / 2))
     header = ["equation", "constant", "estimate", "std. error", f"[{below}", f"{above}]", ""]
     body = _grid([header, *_rows(summary)])
@@ -91,23 +99,31 @@ def as_text(summary: Summary) -> str:
 
 
 def _rows(summary: Summary) -> list[list[str]]:
-    """One line for each constant that was fitted; its sign stands in the equation."""
+    """One line for each constant that was fitted or fixed; without a name, its sign is in the equation."""
     written = dict(
         zip(summary.explicit.variables, state_names(summary.explicit, summary.dataset), strict=True)
     )
     rows, before = [], ""
     for one in summary.constants:
-        if one.given:
+        if one.given and not one.fixed:
             continue
-        low, high = (one.low, one.high) if one.value >= 0.0 else (-one.high, -one.low)
-        remark = "rounded" if one.rounded else ""
-        if not one.determined:
-            remark = NOT_DETERMINED
-        numbers = [short_number(value, DIGITS) for value in (abs(one.value), one.error, low, high)]
-        equation = f"{written[one.equation]}'"
-        rows.append([equation if equation != before else "", one.name, *numbers, remark])
+        low, high = one.shown_interval
+        numbers = [short_number(value, DIGITS) for value in (one.shown, one.error, low, high)]
+        if one.fixed:
+            numbers[1:] = "", "", ""
+        equation = ", ".join(f"{written[name]}'" for name in filter(None, one.equation.split(", ")))
+        name = f"{one.name} ({one.trajectory})" if one.trajectory else one.name
+        rows.append([equation if equation != before else "", name, *numbers, _remark(one)])
         before = equation
     return rows
+
+
+def _remark(one: Constant) -> str:
+    """What else to know about a constant."""
+    if not one.determined:
+        return NOT_DETERMINED
+    words = {"fixed": one.fixed, "tied": one.tied, "rounded": one.rounded, "at its bound": one.bound}
+    return ", ".join(word for word, own in words.items() if own)
 
 
 def _starts(summary: Summary) -> list[str]:

@@ -25,7 +25,7 @@ from odefinder.inference.prepared import Prepared, prepared
 from odefinder.limits.deadline import Deadline
 from odefinder.numerics.knots import merged
 from odefinder.numerics.signals import Signals, constant
-from odefinder.output.constants import with_constants
+from odefinder.output.constants import POWER, with_constants
 from odefinder.output.numbers import with_error
 from odefinder.output.summary import Summary
 from odefinder.system import ODESystem, SimulationWarning, StiffnessWarning
@@ -60,12 +60,11 @@ class Trust:
         level = checked("level", level)
         found = self._certainty(self._row())
         constants = constants_table(found, self._given(self.chosen_), level)
-        explicit = ODESystem(found.constants.program, self.system_.variables, self.system_.inputs)
-        data = self._given(self.chosen_).data
+        data = found.data
         left = checks(residuals_of(found.best, data), data)
         remarks = residual_notes(self.system_.variables, left, found.best.error)
         return Summary(
-            self.dataset_, explicit, constants, self.starts_, found.start_errors, self.noise_, level,
+            self.dataset_, found.explicit, constants, self.starts_, found.start_errors, self.noise_, level,
             tuple(remarks),
         )  # fmt: skip
 
@@ -81,12 +80,11 @@ class Trust:
             return with_constants(self.system_.latex(digits), named, own)
         found = self._certainty(row)
         values, deviations = np.abs(self.system_.constants).tolist(), found.written_errors.tolist()
-        power = r" \cdot 10^{{{}}}"
         labels = [
-            with_error(value, error, digits if isinstance(digits, int) else 4, power) if error > 0.0 else None
+            with_error(value, error, digits if isinstance(digits, int) else 4, POWER) if error > 0.0 else None
             for value, error in zip(values, deviations, strict=True)
         ]
-        return with_constants(self.system_.latex(digits, labels), named, own)
+        return with_constants(self.system_.latex(digits, labels), named, own, found.named_errors)
 
     def standard_errors(self) -> list[Floats]:
         """For each row of `equations_`, the standard errors of the constants in the order of its program.
@@ -99,7 +97,7 @@ class Trust:
             for one, data in zip(rows, given, strict=True):
                 errors = np.full(len(one.system.constants), np.nan)
                 if not deadline.over:
-                    computed = certainty_of(one.system, one.starts, data, polish=0).written_errors
+                    computed = certainty_of(one.system, one.starts, data, 0, one.law).written_errors
                     errors = errors if deadline.over else computed
                 found.append(errors)
         return found
@@ -148,7 +146,8 @@ class Trust:
             the first was chosen, only that one.
         """
         self._fitted()
-        if inputs is None and conditions is None and self.system_.inputs:
+        observed = inputs is None and conditions is None
+        if observed and self.system_.inputs:
             inputs = self._signals(0)
         times = self.dataset_.times[0] if t is None else times_on(self.dataset_.clock, t)
         start = self.starts_[0] if x0 is None else x0
@@ -156,7 +155,7 @@ class Trust:
             return self.system_.simulate(start, times, inputs, conditions)
         moments, signals = self.system_.driven(times, inputs, conditions)
         begin = None if x0 is None else self.system_.initial_values(x0)
-        return self._bands(begin, moments, signals, level=level)
+        return self._bands(begin, moments, signals, level=level, own=observed)
 
     def forecast(
         self, horizon: float, *, points: int = 200, trajectory: int = 0, level: float = BAND
@@ -195,21 +194,31 @@ class Trust:
         return merged([signals, constant(np.array(own))._replace(knots=self.dataset_.times[trajectory][:1])])
 
     def _bands(
-        self, x0: Floats | None, times: Floats, signals: Signals, trajectory: int = 0, level: float = BAND
+        self,
+        x0: Floats | None,
+        times: Floats,
+        signals: Signals,
+        trajectory: int = 0,
+        level: float = BAND,
+        own: bool = True,
     ) -> Bands:
-        """The trajectory of the chosen system with a band; without x0, one of the observed ones."""
+        """The trajectory of the chosen system with a band; without x0, one of the observed ones.
+
+        own: whether its constants that vary are those of the observed trajectory, with their errors.
+        """
         level = checked("level", level)
         deadline = Deadline(SECONDS)
         start = self.starts_[trajectory] if x0 is None else x0
         place = np.flatnonzero(self._prepared.chosen == trajectory)
         if x0 is None and len(place) == 0:  # one of very many trajectories, and not among those fitted
-            x0 = start
+            x0, own = start, False
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", StiffnessWarning)
             warnings.simplefilter("ignore", SimulationWarning)  # `lost` and the band show it
             states = self.system_.simulate(start, times, signals)
         which = int(place[0]) if len(place) else 0
-        paths = simulated(self._draws, self._given(self.chosen_), times, signals, x0, which, deadline)
+        scaled = self._prepared.wider(self._fitted()[self.chosen_].constants, self.system_.inputs)
+        paths = simulated(self._draws, scaled, times, signals, x0, which, deadline, own)
         lower, upper, lost = quantiles(paths, level, OUTSIDE)
         names, clock = self.system_.variables, self.dataset_.clock.name
         return Bands(times, states, lower, upper, level, lost, names, clock)
@@ -227,9 +236,7 @@ class Trust:
             rows = [row] if row else likely_rows(chances)
             candidates = [self._certainty(k) for k in rows]
             weights = [found[k].weight for k in rows]
-            self.__dict__["_drawn"][row] = draw(
-                candidates, weights, self._given(row), temperature=TEMPERATURE
-            )
+            self.__dict__["_drawn"][row] = draw(candidates, weights, temperature=TEMPERATURE)
         draws: Draws = self.__dict__["_drawn"][row]
         return draws
 
@@ -241,11 +248,13 @@ class Trust:
     def _certainty(self, row: int) -> Certainty:
         """What the data say about a row of the table."""
         one = self._fitted()[row]
-        return certainty_of(one.system, one.starts, self._given(row))
+        return certainty_of(one.system, one.starts, self._given(row), law=one.law)
 
     def _given(self, row: int) -> Prepared:
         """The data as they were fitted by a row of the table."""
         one = self._fitted()[row]
+        if one.law is not None:  # it has the constants that vary
+            return self._prepared
         return self._prepared.varied(one.constants, one.system.inputs)
 
     @cached_property

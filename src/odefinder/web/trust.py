@@ -9,6 +9,7 @@ import numpy as np
 from odefinder.errors import SettingsError
 from odefinder.estimator import ODEFormer
 from odefinder.output.higher_order import equations_text
+from odefinder.output.summary import Summary
 from odefinder.web.models import FARTHEST, with_choice
 from odefinder.web.plain import drawn, number, numbers
 
@@ -17,29 +18,37 @@ def trust_of(model: ODEFormer, row: int) -> dict[str, Any]:
     """The equations with named constants, these with errors and intervals, and what the residuals say."""
     chosen = with_choice(model, row)
     summary = chosen.summary()
-    labels = [one.name or None for one in summary.constants]
     return {
         "latex": chosen.latex(errors=True),
-        "text": equations_text(summary.explicit, chosen.dataset_, labels=labels),
+        "text": equations_text(summary.explicit, chosen.dataset_, labels=summary.labels),
         "level": summary.level,
         "constants": [
             {
                 "name": one.name,
                 "equation": one.equation,
-                "value": abs(one.value),  # its sign stands in the equation
+                "value": one.shown,
                 "error": number(one.error),
-                "low": number(min(one.low * sign, one.high * sign)),
-                "high": number(max(one.low * sign, one.high * sign)),
+                "low": number(one.shown_interval[0]),
+                "high": number(one.shown_interval[1]),
                 "rounded": one.rounded,
                 "determined": one.determined,
+                "fixed": one.fixed,
+                "tied": one.tied,
+                "trajectory": one.trajectory,
             }
             for one in summary.constants
-            if not one.given
-            for sign in [1.0 if one.value >= 0.0 else -1.0]
+            if not one.given or one.fixed
         ],
-        "names": [one.name for one in summary.constants if one.written],  # of the system's constants
+        "names": _names(chosen, summary),
         "remarks": list(summary.remarks),
     }
+
+
+def _names(chosen: ODEFormer, summary: Summary) -> list[str]:
+    """Of the system's constants; where parameters have names, its numbers have none."""
+    if summary.labels is None:
+        return [""] * len(chosen.system_.constants)
+    return [one.name for one in summary.constants if one.written]
 
 
 def bands_of(model: ODEFormer, row: int, until: Any = 1.0) -> list[dict[str, Any]]:

@@ -36,6 +36,17 @@ class Constants:
     places: Ints  # (C,): which constants of `scaled` are the factors of 1, in their order
 
     @property
+    def units(self) -> Floats:
+        """(C,): what 1 is in `scaled`."""
+        return self.values
+
+    @property
+    def bounds(self) -> tuple[Floats, Floats]:
+        """Lowest and highest values (C,): anything."""
+        none = np.full(len(self.values), np.inf)
+        return -none, none
+
+    @property
     def values(self) -> Floats:
         """In the user's units."""
         return self.program.constants
@@ -50,12 +61,17 @@ class Constants:
     @property
     def rounded(self) -> Bools:
         """Which of them were rounded to simple numbers."""
-        shorter = np.array([float(f"{value:.{SIMPLE_DIGITS}g}") for value in self.values.tolist()])
-        return self.free & (np.abs(shorter - self.values) <= ROUNDING_ERROR * np.abs(self.values))
+        return self.free & simple_numbers(self.values)
 
     def in_users_units(self, scaled: Floats) -> Floats:
         """Own constants (..., C) from those of `scaled` (..., all of them)."""
         return np.asarray(scaled[..., self.places] * self.values)
+
+
+def simple_numbers(values: Floats) -> Bools:
+    """Which of the numbers have few digits."""
+    shorter = np.array([float(f"{value:.{SIMPLE_DIGITS}g}") for value in values.tolist()])
+    return np.asarray(np.abs(shorter - values) <= ROUNDING_ERROR * np.abs(values))
 
 
 def constants_of(program: Program, scaling: Scaling, data: Observations) -> Constants:

@@ -8,6 +8,7 @@ alike, they count as fewer.  `profile.py` looks further where a quadratic functi
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -32,26 +33,45 @@ class Curvature:
     freedom: int  # values minus parameters
     variance: float  # of a weighted residual, larger where neighbours are alike
 
-    def covariance(self) -> tuple[Floats, Bools]:
-        """(P, P), 0 for what is held, and which parameters are determined."""
-        covariance = np.zeros(self.matrix.shape)
-        determined = ~self.free
-        own = np.flatnonzero(self.free)
-        if len(own) == 0 or self.freedom <= 0 or not np.isfinite(self.variance):
-            return covariance, determined
-        matrix = self.matrix[np.ix_(own, own)]
-        length = np.sqrt(np.where(np.diag(matrix) > 0.0, np.diag(matrix), 1.0))
-        values, vectors = np.linalg.eigh(matrix / np.outer(length, length))
-        flat = values <= FLAT * values[-1]
-        inverse = (vectors[:, ~flat] / values[~flat]) @ vectors[:, ~flat].T
-        covariance[np.ix_(own, own)] = self.variance * inverse / np.outer(length, length)
-        determined[own] = np.sqrt((vectors[:, flat] ** 2).sum(axis=1)) < PART
-        return covariance, determined
-
     def errors(self) -> Floats:
         """Standard errors (P,): inf where not determined, 0 where held."""
-        covariance, determined = self.covariance()
-        return np.where(determined, np.sqrt(np.diag(covariance)), np.inf)
+        return self.errors_of(np.eye(len(self.free)))
+
+    def errors_of(self, slopes: Floats) -> Floats:
+        """Standard errors (n,) of numbers with these derivatives (n, P) by the parameters.
+
+        inf: the data do not determine it; 0: it depends on nothing that is free.
+        """
+        slopes = slopes[:, self.free]
+        moves = (slopes != 0.0).any(axis=1)
+        if not moves.any() or self.freedom <= 0 or not np.isfinite(self.variance):
+            return np.where(moves, np.inf, 0.0)
+        length, values, vectors = self._decomposed
+        parts = (slopes / length) @ vectors
+        seen = values > 0.0
+        errors = np.sqrt(self.variance * (parts[:, seen] ** 2 / values[seen]).sum(axis=1))
+        blind = np.linalg.norm(parts[:, ~seen], axis=1) >= PART * np.linalg.norm(parts, axis=1)
+        return np.where(blind & moves, np.inf, errors)
+
+    @property
+    def blind(self) -> Floats:
+        """(n, free): directions, of length 1, in which the data say nothing."""
+        if not self.free.any() or not np.isfinite(self.matrix).all():
+            return np.empty((0, int(self.free.sum())))
+        length, values, vectors = self._decomposed
+        directions = (vectors[:, values == 0.0] / length[:, None]).T
+        return np.asarray(directions / np.linalg.norm(directions, axis=1)[:, None])
+
+    @cached_property
+    def _decomposed(self) -> tuple[Floats, Floats, Floats]:
+        """Lengths, eigenvalues and eigenvectors of the matrix of free parameters, each divided by its length.
+
+        Eigenvalues are 0 where the data say nothing.
+        """
+        matrix = self.matrix[np.ix_(self.free, self.free)]
+        length = np.sqrt(np.where(np.diag(matrix) > 0.0, np.diag(matrix), 1.0))
+        values, vectors = np.linalg.eigh(matrix / np.outer(length, length))
+        return length, np.where(values > FLAT * max(values[-1], 0.0), values, 0.0), vectors
 
 
 def curvature_of(

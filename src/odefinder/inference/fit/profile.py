@@ -37,11 +37,12 @@ def profiled(
     fit_starts: bool,
     held: Bools,
     deadline: Deadline,
+    bounds: Interval = (-math.inf, math.inf),
 ) -> Interval:
     """The interval of one constant of the best fit; inf at an end that the data do not determine.
 
     place: its number; error: its standard error, inf where unknown; allowed: how many standard errors from
-    the middle to an end; variance: of a weighted residual.
+    the middle to an end; variance: of a weighted residual; bounds: what the constant may be.
     """
     centre = float(fit.program.constants[place])
     fixed = held.copy()
@@ -67,9 +68,12 @@ def profiled(
 
     size = abs(centre) if centre != 0.0 else 1.0
     step = allowed * error if np.isfinite(error) and error > 0.0 else 0.1 * size
-    low = _end(distance_towards(-1.0), step, allowed, FARTHEST * size, deadline)
-    high = _end(distance_towards(1.0), step, allowed, FARTHEST * size, deadline)
-    return centre - low, centre + high
+    ends = []
+    for sign, bound in zip((-1.0, 1.0), bounds, strict=True):
+        farthest = min(FARTHEST * size, abs(bound - centre))
+        length = _end(distance_towards(sign), step, allowed, farthest, deadline) if farthest > 0.0 else 0.0
+        ends.append(centre + sign * length)
+    return max(ends[0], bounds[0]), min(ends[1], bounds[1])
 
 
 def _end(
