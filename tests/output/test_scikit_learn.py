@@ -23,7 +23,7 @@ def test_parameters_can_be_read_set_copied_and_cloned() -> None:
         assert other.get_params() == model.get_params()
     assert model.copy().operators is not model.operators
     assert repr(model) == "ODEFormer(operators=['sin'], samples=9)"
-    with pytest.raises(SettingsError, match="no parameter 'sample'; it has explicit_time, guess, network"):
+    with pytest.raises(SettingsError, match="no parameter 'sample'; it has bounds, conserve, explicit_time"):
         model.set_params(sample=1)
 
 
