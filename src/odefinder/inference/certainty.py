@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import stats
+from scipy.special import stdtrit
 
 from odefinder.data.observations import Floats, Observations
 from odefinder.inference.fit.constants import Constants, constants_of
@@ -172,7 +172,7 @@ def intervals(found: Certainty, level: float, deadline: Deadline) -> tuple[Float
     low, high = values.copy(), values.copy()
     if curvature.freedom <= 0 or not np.isfinite(curvature.variance):
         return np.where(constants.free, lowest, low), np.where(constants.free, highest, high)
-    allowed = float(stats.t.ppf(0.5 + 0.5 * level, curvature.freedom))
+    allowed = float(stdtrit(curvature.freedom, 0.5 + 0.5 * level))  # quantile of t
     centres = constants.in_users_units(found.best.program.constants)
     exact = _exact(found)
     for k in np.flatnonzero(constants.free).tolist():
