@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy import stats
+from scipy.special import chdtri
 
 from odefinder.data.dataset import Dataset
 from odefinder.data.observations import Floats, Observations
@@ -128,7 +128,7 @@ def _walk(name: str, columns: Sequence[Floats]) -> Doubt | None:
         return None  # it does not move, or is rounded
     lags = [sum(float(own[k:] @ own[:-k]) for own in steps) / square for k in range(1, LAGS + 1)]
     statistic = count * sum(lag**2 for lag in lags)
-    if statistic > stats.chi2.ppf(1.0 - CHANCE, LAGS):
+    if statistic > chdtri(LAGS, CHANCE):
         return None
     longest = max(steps, key=len)
     sizes = [float(np.std(part)) for part in np.array_split(longest, BLOCKS)]
