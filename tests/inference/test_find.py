@@ -80,7 +80,7 @@ def test_a_slow_network_keeps_to_its_share_of_the_budget(monkeypatch: pytest.Mon
 def test_there_is_one_system_however_short_the_time(monkeypatch: pytest.MonkeyPatch) -> None:
     places = before_each_token(monkeypatch, lambda place: None)
     assert find(DECAY, FindSettings(time_budget=1e-6, sparse=False)).explanations
-    assert 1 <= len(places) < 60
+    assert len(places) < 60  # none, if reading the data took all the time
 
 
 def test_ctrl_c_while_the_network_writes_goes_on_with_what_there_is(monkeypatch: pytest.MonkeyPatch) -> None:
