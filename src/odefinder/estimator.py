@@ -5,6 +5,7 @@ It validates what it is given, hands it to `inference.find`, and keeps what came
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -190,9 +191,11 @@ class ODEFormer(Trust, Parameters):
         errors : standard errors of the values: a mapping variable -> column, values or number.
         For several trajectories each of these may be a list, one entry each.
         """
+        begin = time.perf_counter()
         given = {"inputs": inputs, "conditions": conditions, "errors": errors}
         dataset = self._cast(_dataset(X, t, variables, trajectory, **given))
         how = self._settings(dataset)
+        how = replace(how, spent=time.perf_counter() - begin)
         with stage_line(checked_progress(self.progress), how.time_budget) as report:
             outcome = find(dataset, how, report, getattr(self.progress, "better", None))
         return self._keep(dataset, outcome)
@@ -262,6 +265,8 @@ class ODEFormer(Trust, Parameters):
         self._explanations = outcome.explanations
         for name in ("equations_", "_prepared", "_drawn"):  # of an earlier fit
             self.__dict__.pop(name, None)
+        if outcome.prepared is not None:
+            self.__dict__["_prepared"] = outcome.prepared
         return self.choose(0)
 
     # ------------------------------------------------------------------------------------ results

@@ -64,7 +64,7 @@ from odefinder.inference.long_records import (
     time_for_windows,
     windowed_explanations,
 )
-from odefinder.inference.prepared import estimated
+from odefinder.inference.prepared import LARGE, Prepared, estimated
 from odefinder.inference.propose.decode import (
     Decoding,
     Proposal,
@@ -95,6 +95,7 @@ from odefinder.limits.deadline import (
     DECODING_SHARE,
     ESTIMATING,
     JUDGING,
+    READING,
     Deadline,
 )
 from odefinder.limits.interrupt import Interrupt
@@ -106,7 +107,8 @@ from odefinder.system import ODESystem
 
 BUDGET, MOST_BUDGET = 10.0, 60.0  # seconds: up to three variables, and at most
 ROUNDED = 5  # systems of a result whose constants are rounded
-PRINTED = 6  # systems whose digits are counted however late it is
+PRINTED = 6  # systems whose digits are counted although time is over, and until when
+COUNTING = 1.2, 0.4  # budgets and seconds; the first system has its digits however late it is
 MOST_COUNTED = 20  # variables: with more, there must be time for it
 PREPARING = "preparing"
 DECODING, SEARCHING = "the network proposes systems", "searching"
@@ -133,6 +135,7 @@ class FindSettings:
     runtime: Kind = "onnx"
     threads: int = 1
     round_constants: bool = True  # to simple numbers where the data allow it
+    spent: float = 0.0  # seconds of the budget that reading the data took
 
 
 @dataclass(frozen=True)
@@ -143,6 +146,7 @@ class Outcome:
     noise: Floats  # (D,): standard deviation of the observations' errors
     notes: list[str]  # sentences for the user
     early: bool = False  # whether time or Ctrl-C ended the search
+    prepared: Prepared | None = None  # large data as they were fitted; others are quickly prepared again
 
 
 def find(
@@ -163,14 +167,15 @@ def find(
             return _found(dataset, how, report, better)
         told = None if better is None else lambda one, starts: better(still.system(one), still.starts(starts))
         found = _found(still.moving, how, report, told)
-    return replace(found, explanations=still.explanations(found.explanations), noise=still.noise(found.noise))
+    explanations, noise = still.explanations(found.explanations), still.noise(found.noise)
+    return replace(found, explanations=explanations, noise=noise, prepared=None)
 
 
 def _found(
     dataset: Dataset, how: FindSettings, report: Callable[[str], None], better: Better | None
 ) -> Outcome:
     report(PREPARING)
-    begin = time.perf_counter()
+    begin = time.perf_counter() - min(how.spent, READING * how.time_budget)
     whole = dataset
     dataset, chosen, notes = thinned(whole, points_for(whole.dimension, how.time_budget))
     preparing = time.perf_counter()
@@ -182,6 +187,9 @@ def _found(
         report(DECODING if runtime is not None else SEARCHING)
         with _until(deadline.within(ESTIMATING), interrupt, deadline):
             data, estimate, outliers = estimated(data)
+        kept = None
+        if data.states.size > LARGE:
+            kept = Prepared(dataset, scaling, data, estimate, outliers, chosen)
         data = with_given(data, how.knowledge, scaling, estimate)
         guesses = [found_in(Form.of(scaling.to_scaled(program)), data) for program in how.guesses]
         notes += [outliers_left_out(outliers)] * bool(outliers)
@@ -193,7 +201,8 @@ def _found(
             with _until(deadline.within(WINDOWS_SHARE), interrupt, deadline) as share:
                 settled = search_windows(windows, share, guesses)
             if settled:
-                return _windowed(windows, (dataset, whole, chosen), scaling, notes, deadline)
+                found = _windowed(windows, (dataset, whole, chosen), scaling, notes, deadline)
+                return replace(found, prepared=kept)
             deadline = time_for_windows(data, deadline)
         if runtime is not None and data.roles and not runtime.knows_roles:
             runtime = None  # it would misread them
@@ -223,7 +232,8 @@ def _found(
         if windows is not None:
             with _until(deadline.within(*JUDGING), interrupt) as share:
                 if defeats(windows, search, share):
-                    return _windowed(windows, (dataset, whole, chosen), scaling, notes, deadline)
+                    found = _windowed(windows, (dataset, whole, chosen), scaling, notes, deadline)
+                    return replace(found, prepared=kept)
         notes += dict.fromkeys(decoded + searched)  # each once
         original = _original(dataset, data, scaling)
         with _until(deadline.within(*JUDGING), interrupt) as judge:
@@ -261,7 +271,7 @@ def _found(
                 notes += chaos_notes(best, original, period / scaling.rate)
             if whole is not dataset:
                 explanations = _of_all(explanations, whole, chosen, scaling)
-    return Outcome(explanations, noise, notes, early)
+    return Outcome(explanations, noise, notes, early, kept)
 
 
 def _windowed(
@@ -422,7 +432,8 @@ def _explanations(
             continue
         system = named.system
         late = search.deadline.over
-        if not late or (place < PRINTED and dataset.dimension <= MOST_COUNTED):
+        hurried = place < PRINTED and dataset.dimension <= MOST_COUNTED
+        if not late or (hurried and (place == 0 or not search.deadline.within(*COUNTING).over)):
             driven = with_varied(original, named.constants, system.inputs)
             system = with_digits(system, starts, driven, centre=named.given is None)
         if (r2 := claim(system, starts, observed, scaling, named.constants)) is not None:

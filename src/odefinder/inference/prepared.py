@@ -19,6 +19,7 @@ from odefinder.limits.alarm import alarm_rings
 from odefinder.limits.deadline import Deadline
 
 SECONDS = 5.0  # that preparing data again after a fit may take
+LARGE = 5000  # values: the fit keeps more as it read them, because preparing them again would take long
 OUTLIER_PASSES, FAR_LESS = 3, 0.5  # the share of the noise that is left without outliers, at most
 
 

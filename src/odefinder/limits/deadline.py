@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 
 from odefinder.limits.alarm import Alarm
 
+READING = 0.4  # of the budget that reading the data may use up: what is fitted then must be found, too
 ESTIMATING = 0.4  # of the budget that the estimate of the states may take
 JUDGING = 1.2, 0.3  # the judge's limit: this many budgets, and seconds
 CLAIMING = 1.35, 0.6  # that of what is said about the result

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
 DRAWN_POINTS = 150  # of a band in a figure
 ERRORS_SECONDS = 3.0  # that the errors of all rows may take
+MOST_PRODUCTS = 3e8  # of derivatives, for the errors of one row; `summary` computes them whatever it takes
 MOST_BANDS = 6  # trajectories of a figure that have one
 
 
@@ -96,7 +97,8 @@ class Trust:
         with Deadline(ERRORS_SECONDS) as deadline:
             for one, data in zip(rows, given, strict=True):
                 errors = np.full(len(one.system.constants), np.nan)
-                if not deadline.over:
+                columns = len(errors) + data.data.dimension
+                if not deadline.over and data.data.states.size * columns**2 <= MOST_PRODUCTS:
                     computed = certainty_of(one.system, one.starts, data, 0, one.law).written_errors
                     errors = errors if deadline.over else computed
                 found.append(errors)

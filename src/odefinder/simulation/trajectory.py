@@ -25,6 +25,7 @@ BOUND = 1e12  # times that size: divergence, where a first look did not reach th
 FIRST_LOOK = 100  # rows
 ROUGHLY = 1e-3  # rtol of the first look
 SMALL = 0.1  # share of the rows by which the size of a variable that begins at 0 is judged
+MOST_SLOPES, FEWEST_ROWS = 250_000, 10  # of all rows of a first look: fewer rows are read of many variables
 ROUNDING = 1e-6  # of what its equation adds up in one step: below, a variable may be rounding errors only
 
 
@@ -141,7 +142,8 @@ def _sizes(look: Task, states: Floats, rough: Floats, duration: float) -> Floats
     magnitudes = np.abs(states[:reached])
     usual = _usual(magnitudes)
     sizes = np.where(look.start != 0.0, np.abs(look.start), np.where(usual > 0.0, usual, rough))
-    rows = np.unique(np.linspace(0, reached - 1, FIRST_LOOK).astype(np.int64))
+    count = int(np.clip(MOST_SLOPES // len(look.start) ** 2, FEWEST_ROWS, FIRST_LOOK))
+    rows = np.unique(np.linspace(0, reached - 1, count).astype(np.int64))
     points = np.hstack([states[rows], values_at(look.signals, look.times[rows])])
     with np.errstate(all="ignore"):
         slopes = evaluate_gradients(look.program, points)

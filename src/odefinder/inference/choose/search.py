@@ -401,6 +401,8 @@ class Search:
 
         The pool gets systems from a curve through all points, too.  If one of them is exact, so are the data.
         """
+        if self.deadline.over:
+            return
         exact = estimate_states(self.data, smoothed=False)
         attempt = Search(self.data, exact, self.settings, self.deadline, operators=self.equations.operators)
         kept, count = self.settings.equations, self.settings.combined

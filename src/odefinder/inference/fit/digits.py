@@ -11,6 +11,7 @@ from dataclasses import replace
 import numpy as np
 
 from odefinder.data.observations import Floats, Observations
+from odefinder.data.thinning import evenly
 from odefinder.expressions.digits import FEWEST, MOST, as_printed, centred
 from odefinder.expressions.program import Program
 from odefinder.limits.deadline import Deadline
@@ -21,6 +22,7 @@ from odefinder.system import ODESystem
 CLOSE = 0.003  # of the standard deviation of a variable: R2 is 0.99999
 RTOL, MAX_STEPS = 1e-8, 20_000  # as a user's simulation has it
 SECONDS = 0.5  # for one system; most need a hundredth of that
+MOST_CURVES = 100  # trajectories that are looked at
 
 
 def with_digits(system: ODESystem, starts: Floats, data: Observations, centre: bool = True) -> ODESystem:
@@ -70,9 +72,10 @@ def _enough(program: Program, reproduces: Callable[[Program], bool], deadline: D
 
 
 def _curve(program: Program, starts: Floats, data: Observations) -> Floats:
-    """The trajectories (N, D) at the observed times; NaN where they do not exist."""
+    """The trajectories (N, D) at the observed times; NaN where they do not exist or are not looked at."""
     curve = np.full((len(data.times), starts.shape[1]), np.nan)
-    for k, (first, last) in enumerate(zip(data.bounds[:-1], data.bounds[1:], strict=True)):
+    for k in evenly(len(starts), MOST_CURVES).tolist():
+        first, last = data.bounds[k], data.bounds[k + 1]
         signals = data.signals_of(k) or NO_SIGNALS
         task = Task(program, starts[k], data.times[first:last], signals, RTOL, MAX_STEPS)
         curve[first:last] = trajectory(task, None).states

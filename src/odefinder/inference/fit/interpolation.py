@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from odefinder.data.observations import Floats
 from odefinder.inference.fit.splines import evaluate_spline, knots_of, spline_coefficients
@@ -49,11 +50,31 @@ def interpolate(t: Floats, x: Floats, degree: int) -> Curve:
     return Curve(knots, spline_coefficients(t, x, knots, degree), degree)
 
 
+@dataclass(frozen=True)
+class Windows:
+    """A window of neighbours around each of some times."""
+
+    rows: NDArray[np.int64]  # (n, width)
+    weights: Floats  # (n, width): of the values there, up to a factor the error of predicting one of them
+    norms: Floats  # (n,)
+
+    def errors(self, x: Floats) -> Floats:
+        """See `leave_one_out`."""
+        return (self.weights * x[self.rows]).sum(axis=1) / self.norms
+
+
+Known = dict[tuple[bytes, int], Windows]  # by times and order: variables are mostly seen at the same times
+
+
 def leave_one_out(t: Floats, x: Floats, order: int) -> Floats:
     """Errors of predicting each point from its order + 1 neighbours, scaled so that orders can be compared.
 
     For pure noise of standard deviation s their root mean square is s, whatever the order.
     """
+    return _windows(t, order).errors(x)
+
+
+def _windows(t: Floats, order: int) -> Windows:
     n, width = len(t), order + 2  # a window of the point and its neighbours
     first = np.clip(np.arange(n) - width // 2, 0, n - width)
     window = first[:, None] + np.arange(width)
@@ -63,18 +84,31 @@ def leave_one_out(t: Floats, x: Floats, order: int) -> Floats:
     gaps[:, np.arange(width), np.arange(width)] = 1.0
     log_weights = -np.log(np.abs(gaps)).sum(axis=2)  # products of many gaps would under- or overflow
     weights = np.exp(log_weights - log_weights.max(axis=1, keepdims=True)) * np.sign(gaps).prod(axis=2)
-    return (weights * x[window]).sum(axis=1) / np.linalg.norm(weights, axis=1)
+    return Windows(window, weights, np.linalg.norm(weights, axis=1))
 
 
-def error_by_order(times: Sequence[Floats], values: Sequence[Floats]) -> Floats:
-    """The typical leave-one-out error over all trajectories, for each order from 1 that has enough points."""
+def error_by_order(times: Sequence[Floats], values: Sequence[Floats], known: Known | None = None) -> Floats:
+    """The typical leave-one-out error over all trajectories, for each order from 1 that has enough points.
+
+    known: windows of other variables, which are used again, and gets those of this one.
+    """
+    known = {} if known is None else known
     result: list[float] = []
     for order in ORDERS:
         if result and alarm_rings():
             break
         errors = [
-            leave_one_out(t, x, order) for t, x in zip(times, values, strict=True) if len(t) >= order + 3
+            _known_windows(t, order, known).errors(x)
+            for t, x in zip(times, values, strict=True)
+            if len(t) >= order + 3
         ]
         if errors:
             result.append(np.sqrt(np.mean(np.concatenate(errors) ** 2)))
     return np.array(result)
+
+
+def _known_windows(t: Floats, order: int, known: Known) -> Windows:
+    key = t.tobytes(), order
+    if key not in known:
+        known[key] = _windows(t, order)
+    return known[key]

@@ -304,10 +304,11 @@ def sum_drift(factors: Sequence[float], dataset: Dataset) -> tuple[float, float,
     drift, noise, count, spread = 0.0, 0.0, 0, 0.0
     weights = np.array(factors)
     for states in dataset.states:
-        rows = np.isfinite(states[:, weights != 0.0]).all(axis=1)
+        own = states[:, weights != 0.0]
+        rows = np.isfinite(own).all(axis=1)
         if rows.sum() < FEW_POINTS:
             continue
-        terms = states[rows][:, weights != 0.0] * weights[weights != 0.0]
+        terms = own[rows] * weights[weights != 0.0]
         total = terms.sum(axis=1)
         drift += float(((total - total.mean()) ** 2).sum())
         noise += float((np.diff(total, 2) ** 2).mean()) / 6.0 * len(total)

@@ -14,7 +14,7 @@ import numpy as np
 
 from odefinder.data.observations import Floats, Ints, Observations
 from odefinder.expressions.program import Program
-from odefinder.inference.fit.interpolation import error_by_order, interpolate
+from odefinder.inference.fit.interpolation import Known, error_by_order, interpolate
 from odefinder.inference.fit.smoothing import Smoother
 from odefinder.limits.alarm import alarm_rings
 from odefinder.numerics.evaluate import evaluate
@@ -80,7 +80,8 @@ def estimate_states(data: Observations, *, smoothed: bool | None = None) -> Stat
     An alarm makes the estimate of the remaining variables rougher: they are interpolated.
     """
     variables = [_observed(data, d) for d in range(data.dimension)]
-    errors = [error_by_order(times, values) for times, values in variables]
+    windows: Known = {}
+    errors = [error_by_order(times, values, windows) for times, values in variables]
     suspected = _is_noisy(errors, data.scale) if smoothed is None else smoothed
     smoothers = _smoothers(variables, errors) if suspected else []
     if smoothed is None:
