@@ -1,6 +1,7 @@
 """ODEFormer: what goes in, what comes out, and that nothing else happens."""
 
 import pickle
+import time
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -379,3 +380,17 @@ def test_progress_is_told_of_every_system_that_is_the_best_so_far() -> None:
     ODEFormer(network=False, progress=watch).fit(3.0 * np.exp(-t)[:, None], t, variables=["x"])
     assert watch.systems
     assert watch.systems[-1].variables == ("x",)
+
+
+def test_many_variables_take_no_longer_than_few() -> None:
+    times = np.linspace(0.0, 20.0, 60)
+    waves = np.sin(times[:, None] * (1.0 + 0.05 * np.arange(120)))
+    assert len(quick(time_budget=0.1).fit(waves[:, :2], times).equations_)  # it imports and compiles
+    begin = time.perf_counter()
+    model = quick(time_budget=0.3).fit(waves, times)
+    table = model.equations_
+    assert time.perf_counter() - begin < 5.0  # 1.5 budgets and a second, on a machine that does other things
+    assert model.early_
+    assert len(table) >= 1
+    assert np.isnan(table["errors"][0]).all()  # they would take longer than the fit
+    assert model._prepared.data.states.size == waves.size  # as the fit read them

@@ -60,3 +60,11 @@ def test_a_system_that_cannot_be_followed_stays_as_it_is() -> None:
     system = ODESystem.from_text("x' = 101325.25*x^2")
     data = Observations.joined([np.linspace(0.0, 1.0, 20)], [np.ones((20, 1))])
     assert str(with_digits(system, np.array([[1e300]]), data))
+
+
+def test_many_trajectories_are_not_all_looked_at() -> None:
+    system = ODESystem.from_text("p' = 50662.5123 - 0.49999871*p")
+    times, start = np.linspace(0.0, 10.0, 20), [101335.0]
+    data = Observations.joined([times] * 250, [curve(system, start, times)] * 250)
+    again = ODESystem.from_text(str(with_digits(system, np.array([start] * 250), data)))
+    assert variance_weighted_r2(curve(system, start, times), curve(again, start, times)) > 0.9999

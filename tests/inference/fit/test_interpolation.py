@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from odefinder.inference.fit.interpolation import ORDERS, error_by_order, interpolate, leave_one_out
+from odefinder.inference.fit.interpolation import ORDERS, Known, error_by_order, interpolate, leave_one_out
 
 IRREGULAR = np.sort(np.random.default_rng(0).uniform(1.0, 10.0, 60))
 
@@ -47,3 +47,11 @@ def test_white_noise_has_the_same_error_at_all_orders() -> None:
 def test_the_errors_of_a_signal_fall() -> None:
     errors = error_by_order([IRREGULAR], [np.sin(IRREGULAR)])
     assert errors[-1] < 1e-2 * errors[2]
+
+
+def test_windows_are_shared_by_variables_with_the_same_times() -> None:
+    known: Known = {}
+    for x in (np.sin(IRREGULAR), np.cos(IRREGULAR)):
+        shared = error_by_order([IRREGULAR], [x], known)
+        assert shared.tolist() == error_by_order([IRREGULAR], [x]).tolist()
+    assert len(known) == len(ORDERS)
