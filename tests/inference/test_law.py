@@ -85,6 +85,9 @@ def test_a_product_is_determined_where_its_factors_are_not() -> None:
     assert g.determined
     errors = model.equations_["errors"][0]
     assert errors[0] == errors[2] == pytest.approx(3.9e-5, rel=0.1)
+    own, plain = (one.simulate(bands=True) for one in (model, fitted(round_constants=False)))
+    widths = [(one.upper - one.lower).mean() for one in (own, plain)]
+    assert widths[0] == pytest.approx(widths[1], rel=0.3)
 
 
 def test_fixed_constants_have_no_error_and_bounds_hold() -> None:
@@ -154,3 +157,62 @@ def test_a_damaged_law_is_an_error(growth: ODEFormer, tmp_path: Path) -> None:
     (tmp_path / "model.json").write_text(json.dumps(content))
     with pytest.raises(DataError, match="parameters"):
         ODEFormer.load(tmp_path / "model.json")
+
+
+def test_varying_constants_and_the_time_itself(tmp_path: Path) -> None:
+    t = np.linspace(0.0, 6.0, 60)
+    curves = [
+        ODESystem.from_text(f"x' = {a}*cos(2*t) - 0.5*x", inputs=["t"]).simulate([0.2], t)
+        + 0.01 * np.random.default_rng(1).standard_normal((60, 1))
+        for a in (1.0, 1.7)
+    ]
+    model = ODEFormer(known="x' = a*cos(w*t) - c*x", vary=["a"], bounds={"w": (0.0, 5.0)}, explicit_time=True)
+    model.fit(curves, [t] * 2, variables=["x"])
+    assert model.constants_["a"] == pytest.approx((1.0, 1.7), rel=0.05)
+    assert model.system_.inputs == ("t", "a")
+    conditions = {"a": [1.0, 1.7]}  # they come before the time there
+    assert model.score(curves, [t] * 2, conditions=conditions) > 0.99
+    later = model.forecast(3.0, trajectory=1, points=20)
+    truth = ODESystem.from_text("x' = 1.7*cos(2*t) - 0.5*x", inputs=["t"]).simulate(
+        [0.2], [0.0, *later.times]
+    )
+    assert (np.abs(later.states - truth[1:]) < 0.1).all()
+    figure = model.plot(tmp_path / "figure.png")
+    lines = [line for axes in figure.axes for line in axes.lines if len(line.get_ydata()) > 100]
+    assert lines
+    assert max(np.abs(np.asarray(line.get_ydata(), float)).max() for line in lines) < 20.0
+
+
+def test_hidden_states_and_inputs_have_bands() -> None:
+    model = ODEFormer(
+        known="S' = -b*S*I; I' = b*S*I - g*I", hidden=1, bounds={"b": (0, None), "g": (0, None)}
+    )
+    model.fit(sir()[:, 1:2], T, variables=["I"])
+    b, g = model.summary().constants
+    assert b.low < 0.004 < b.high
+    assert g.low < 0.1 < g.high
+    bands = model.simulate(bands=True)
+    truth = SIR.simulate([99.0, 1.0, 0.0], T)[:, [1, 0]]
+    assert ((truth >= bands.lower - 0.3) & (truth <= bands.upper + 0.3)).mean() > 0.7
+    assert model.forecast(10.0).lost.max() == 0.0
+
+
+def test_order_two_with_inputs_and_a_constant_that_varies() -> None:
+    t = np.linspace(0.0, 6.0, 60)
+    forces = [np.sign(np.sin(1.7 * t)), np.cos(t)]
+    curves = [
+        ODESystem.from_text(f"x' = v; v' = {k}*u - 0.4*v - 2*x", inputs=["u"]).simulate(
+            [0.2, 0.0], t, inputs=force[:, None]
+        )[:, :1]
+        + 0.01 * np.random.default_rng(1).standard_normal((60, 1))
+        for k, force in zip((1.0, 1.7), forces, strict=True)
+    ]
+    model = ODEFormer(known="x'' = k*u - c*x_dot - w*x", order=2, vary=["k"])
+    model.fit(curves, [t] * 2, variables=["x"], inputs=[{"u": force} for force in forces])
+    assert "x'' = k*u - c*x' - w*x" in str(model.summary())
+    assert [one.name for one in model.summary().constants] == ["k", "k", "c", "w"]
+    assert (model.simulate(bands=True).upper < 2.0).all()
+    other = model.simulate([0.0, 0.0], t, inputs={"u": forces[0], "k": 1.2}, bands=True)
+    system = ODESystem.from_text("x' = v; v' = 1.2*u - 0.4*v - 2*x", inputs=["u"])
+    truth = system.simulate([0.0, 0.0], t, inputs=forces[0][:, None])
+    assert ((truth >= other.lower - 0.01) & (truth <= other.upper + 0.01)).mean() > 0.8

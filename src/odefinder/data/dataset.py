@@ -228,15 +228,16 @@ class Dataset:
 
     def all_signals(self) -> tuple[Signals, ...]:
         """What drives each trajectory: a column for each of `known`, and doses."""
-        return tuple(self._driving(number) for number in range(len(self)))
+        return tuple(self.driving(number) for number in range(len(self)))
 
-    def _driving(self, number: int) -> Signals:
+    def driving(self, number: int, span: tuple[float, float] = (np.inf, -np.inf)) -> Signals:
+        """What drives one of them; between these times, too: inputs hold their values, the time goes on."""
         times = self.times[number]
         parts = [self.signals[number]] if self.signals else []
         if self.settings is not None:
             parts.append(constant(self.settings[number])._replace(knots=times[:1]))
         if self.explicit_time:
-            ends = times[[0, -1]]
+            ends = np.array([min(times[0], span[0]), max(times[-1], span[1])])
             parts.append(linear(ends, ends[:, None]))
         if self.doses and self.doses[number]:
             parts.append(dose_signals(self.doses[number], self.variables))

@@ -38,6 +38,7 @@ PROPOSED = 2  # parameters proposed for each that is drawn
 WIDTH = 1.0  # of the prior: standard deviation of a constant relative to its value, of a start in its scale
 NARROWER = 0.3  # factor of the proposals' width where hardly any of them fits the data
 TRIED = 3  # widths
+ALONG = 0.02  # width of the prior along directions in which the data say nothing, where the usual one fails
 FEW = 0.1  # share of the proposals that should count
 MAX_STEPS, RTOL, ATOL, BOUND = 5000, 1e-6, 1e-9, 1e6  # of a drawn trajectory, in canonical units
 
@@ -168,17 +169,20 @@ def _parameters(found: Certainty, count: int, rng: np.random.Generator, deadline
     width = WIDTH * np.ones(len(centre))
     width[found.constants.places] *= np.abs(found.constants.values / found.constants.units)
     width = np.where(width > 0.0, width, WIDTH)[own]
-    prior = np.diag(1.0 / width**2)
-    usable = np.isfinite(curvature.variance) and curvature.variance > 0.0
-    matrix = curvature.matrix[np.ix_(own, own)] / curvature.variance + prior if usable else prior
-    try:
-        factor = np.linalg.cholesky(matrix)
-    except np.linalg.LinAlgError:
+    if not (np.isfinite(curvature.variance) and curvature.variance > 0.0):
         return certain
-    if not usable:
-        return certain
-    share = 1.0
-    for _ in range(TRIED):
+    matrix = curvature.matrix[np.ix_(own, own)] / curvature.variance
+    wide, blind = np.diag(1.0 / width**2), curvature.blind
+    tries = [(NARROWER**k, wide) for k in range(TRIED)]
+    if len(blind):  # a valley that bends, as of a product: hardly along it
+        tight = wide + blind.T @ blind / ALONG**2
+        tries = [(1.0, wide), *((share, tight) for share, _ in tries)]
+    chances, proposals = np.zeros(0), certain
+    for share, prior in tries:
+        try:
+            factor = np.linalg.cholesky(matrix + prior)
+        except np.linalg.LinAlgError:
+            return certain
         normal = rng.normal(size=(PROPOSED * count, len(own)))
         steps = share * np.linalg.solve(factor.T, normal.T).T
         proposals = np.tile(centre, (len(steps), 1))
@@ -189,11 +193,10 @@ def _parameters(found: Certainty, count: int, rng: np.random.Generator, deadline
                 break
             costs[k] = _cost(one, found)
         likely = -0.5 * (costs - best.error * data.count) / curvature.variance
-        likely += -0.5 * ((steps / width) ** 2).sum(axis=1) + 0.5 * (normal**2).sum(axis=1)
+        likely += -0.5 * ((steps @ prior) * steps).sum(axis=1) + 0.5 * (normal**2).sum(axis=1)
         chances = np.exp(likely - likely.max()) if np.isfinite(likely).any() else np.zeros(len(likely))
         if chances.sum() ** 2 > FEW * len(chances) * (chances**2).sum():
             break
-        share *= NARROWER
     if not chances.sum() > 0.0:
         return certain
     chances = np.minimum(chances / chances.sum(), 1.0 / np.sqrt(len(chances)))  # none may count for all

@@ -53,8 +53,9 @@ def simulate(
             "one row per trajectory"
         )
     runs = []
-    for start, times, signals in zip(first, dataset.times, dataset.all_signals(), strict=True):
+    for k, (start, times) in enumerate(zip(first, dataset.times, strict=True)):
         fine = np.union1d(np.linspace(times[0], times[-1] + horizon, FINE_POINTS), times)
+        signals = dataset.driving(k, (fine[0], fine[-1]))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", SimulationWarning)  # the figure shows it
             warnings.simplefilter("ignore", StiffnessWarning)
@@ -272,8 +273,8 @@ def _draw_phase_line(
 def _draw_rates(axes: Any, dataset: Dataset, system: ODESystem, simulated: Sequence[Simulated]) -> None:
     """x' over x as the inputs make it."""
     colour = colours_of(dataset, one_is_ink=True)
-    for k, (run, signals) in enumerate(zip(simulated, dataset.all_signals(), strict=False)):
-        known = values_at(signals, run.times)
+    for k, run in enumerate(simulated):
+        known = values_at(dataset.driving(k, (run.times[0], run.times[-1])), run.times)
         if known.shape[1] == len(system.inputs):
             slope = system.derivative(run.states, known)[:, 0]
             axes.plot(run.states[:, 0], slope, color=colour(k, 0), linewidth=1.2)

@@ -28,6 +28,7 @@ from odefinder.numerics.signals import Signals, constant
 from odefinder.output.constants import POWER, with_constants
 from odefinder.output.numbers import with_error
 from odefinder.output.summary import Summary
+from odefinder.simulation.given import increasing_times
 from odefinder.system import ODESystem, SimulationWarning, StiffnessWarning
 
 if TYPE_CHECKING:
@@ -148,10 +149,10 @@ class Trust:
             the first was chosen, only that one.
         """
         self._fitted()
+        times = self.dataset_.times[0] if t is None else times_on(self.dataset_.clock, t)
         observed = inputs is None and conditions is None
         if observed and self.system_.inputs:
-            inputs = self._signals(0)
-        times = self.dataset_.times[0] if t is None else times_on(self.dataset_.clock, t)
+            inputs = self._signals(0, increasing_times(times))
         start = self.starts_[0] if x0 is None else x0
         if not checked("bands", bands):
             return self.system_.simulate(start, times, inputs, conditions)
@@ -174,7 +175,7 @@ class Trust:
         begin, end = self.dataset_.times[trajectory][[0, -1]]
         later = np.linspace(end, end + horizon, points)
         times = later if begin == end else np.concatenate([[begin], later])
-        found = self._bands(None, times, self._signals(trajectory), trajectory, level)
+        found = self._bands(None, times, self._signals(trajectory, times), trajectory, level)
         return found.since(end)
 
     def observed_bands(self, horizon: float = 0.0, level: float = BAND) -> list[Bands]:
@@ -182,12 +183,17 @@ class Trust:
         found = []
         for k, times in enumerate(self.dataset_.times[:MOST_BANDS]):
             fine = np.linspace(times[0], times[-1] + horizon, DRAWN_POINTS)
-            found.append(self._bands(None, fine, self._signals(k), k, level))
+            found.append(self._bands(None, fine, self._signals(k, fine), k, level))
         return found
 
-    def _signals(self, trajectory: int) -> Signals:
-        """What drives an observed trajectory: inputs, doses, and constants that vary between trajectories."""
-        signals, constants = self.dataset_.all_signals()[trajectory], self._fitted()[self.chosen_].constants
+    def _signals(self, trajectory: int, times: Floats | None = None) -> Signals:
+        """What drives an observed trajectory: inputs, doses, and constants that vary between trajectories.
+
+        times: at which it is wanted; by default the observed ones.
+        """
+        span = self.dataset_.times[trajectory] if times is None else times
+        signals = self.dataset_.driving(trajectory, (float(span[0]), float(span[-1])))
+        constants = self._fitted()[self.chosen_].constants
         own = [
             one[trajectory] for name in self.system_.inputs if isinstance(one := constants.get(name), tuple)
         ]
