@@ -394,3 +394,12 @@ def test_many_variables_take_no_longer_than_few() -> None:
     assert len(table) >= 1
     assert np.isnan(table["errors"][0]).all()  # they would take longer than the fit
     assert model._prepared.data.states.size == waves.size  # as the fit read them
+
+
+def test_thinned_data_are_kept_as_they_were_fitted() -> None:
+    times = np.linspace(0.0, 20.0, 30_000)
+    model = quick(time_budget=0.2).fit(np.sin(times), times)
+    assert len(model._prepared.data.times) == 5000
+    assert np.isfinite(model.equations_["r2"][0])
+    again = quick(time_budget=0.2).fit(np.exp(-times[:50]), times[:50])
+    assert "_prepared" not in vars(again)

@@ -41,7 +41,7 @@ from odefinder.inference.claims import (
 )
 from odefinder.inference.conserved import conserved_notes
 from odefinder.inference.doubts import data_doubts, doubted, fit_notes
-from odefinder.inference.fit.digits import with_digits
+from odefinder.inference.fit.digits import SECONDS, SHORT, with_digits
 from odefinder.inference.fit.gauge import readable
 from odefinder.inference.fit.knowledge import Knowledge
 from odefinder.inference.fit.refine import Fit, fit_constants
@@ -188,7 +188,7 @@ def _found(
         with _until(deadline.within(ESTIMATING), interrupt, deadline):
             data, estimate, outliers = estimated(data)
         kept = None
-        if data.states.size > LARGE:
+        if whole is not dataset or data.states.size > LARGE:
             kept = Prepared(dataset, scaling, data, estimate, outliers, chosen)
         data = with_given(data, how.knowledge, scaling, estimate)
         guesses = [found_in(Form.of(scaling.to_scaled(program)), data) for program in how.guesses]
@@ -435,7 +435,9 @@ def _explanations(
         hurried = place < PRINTED and dataset.dimension <= MOST_COUNTED
         if not late or (hurried and (place == 0 or not search.deadline.within(*COUNTING).over)):
             driven = with_varied(original, named.constants, system.inputs)
-            system = with_digits(system, starts, driven, centre=named.given is None)
+            short = late and dataset.dimension > MAX_DIMENSION
+            seconds = SHORT if short else SECONDS
+            system = with_digits(system, starts, driven, centre=named.given is None, seconds=seconds)
         if (r2 := claim(system, starts, observed, scaling, named.constants)) is not None:
             known.add(key)
             law = law_of(named, replace(original, given=named.given), system)

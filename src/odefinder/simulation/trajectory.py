@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from odefinder.data.thinning import evenly
 from odefinder.data.units import change_units
 from odefinder.expressions.program import Program
 from odefinder.numerics.evaluate import evaluate, evaluate_gradients
@@ -22,7 +23,7 @@ Floats = NDArray[np.float64]
 
 ATOL = 1e-10  # error of a step, relative to the size of a variable
 BOUND = 1e12  # times that size: divergence, where a first look did not reach the end
-FIRST_LOOK = 100  # rows
+FIRST_LOOK, MOST_LOOKED_AT = 100, 20_000  # rows, at least and at most
 ROUGHLY = 1e-3  # rtol of the first look
 SMALL = 0.1  # share of the rows by which the size of a variable that begins at 0 is judged
 MOST_SLOPES, FEWEST_ROWS = 250_000, 10  # of all rows of a first look: fewer rows are read of many variables
@@ -64,7 +65,8 @@ def trajectory(task: Task, atol: float | None) -> Trajectory:
         return _run(task, units, ATOL if atol is None else atol, bound)
     rate = float(_power_of_two(np.array(1.0 / duration)))
     rough = Units(_rough_sizes(task, duration), rate)
-    grid = np.union1d(task.times, np.linspace(task.times[0], task.times[-1], FIRST_LOOK))
+    some = task.times[evenly(len(task.times), MOST_LOOKED_AT)]
+    grid = np.union1d(some, np.linspace(task.times[0], task.times[-1], FIRST_LOOK))
     look = task._replace(times=grid, rtol=max(task.rtol, ROUGHLY))
     seen = _explicit(look, rough, ATOL, _largest(rough.sizes))
     units = Units(_sizes(look, seen.states, rough.sizes, duration), rate)

@@ -21,11 +21,13 @@ from odefinder.system import ODESystem
 
 CLOSE = 0.003  # of the standard deviation of a variable: R2 is 0.99999
 RTOL, MAX_STEPS = 1e-8, 20_000  # as a user's simulation has it
-SECONDS = 0.5  # for one system; most need a hundredth of that
+SECONDS, SHORT = 0.5, 0.1  # for one system, most need a hundredth of that; for many variables in a hurry
 MOST_CURVES = 100  # trajectories that are looked at
 
 
-def with_digits(system: ODESystem, starts: Floats, data: Observations, centre: bool = True) -> ODESystem:
+def with_digits(
+    system: ODESystem, starts: Floats, data: Observations, centre: bool = True, seconds: float = SECONDS
+) -> ODESystem:
     """The system with the digits that it needs, in the centred form where its text is shorter.
 
     starts (trajectories, D) and data are in the units of the system.  centre: whether its form may change at
@@ -47,7 +49,7 @@ def with_digits(system: ODESystem, starts: Floats, data: Observations, centre: b
     offsets = np.abs(np.nanmean(curve, axis=0)) / size
     other = centred(system.program, offsets) if centre else system.program
     for program in (system.program,) if other == system.program else (system.program, other):
-        digits = _enough(program, reproduces, Deadline(SECONDS / 2))
+        digits = _enough(program, reproduces, Deadline(seconds / 2))
         found.append(replace(system, program=program, digits=digits))
     return min(found, key=lambda one: len(str(one)))
 
