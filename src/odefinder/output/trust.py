@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 DRAWN_POINTS = 150  # of a band in a figure
 ERRORS_SECONDS = 3.0  # that the errors of all rows may take
-MOST_PRODUCTS = 3e8  # of derivatives, for the errors of one row; `summary` computes them whatever it takes
+MOST_PRODUCTS = 3e8  # of derivatives, for the errors of one row; `summary` takes more time for them
 MOST_BANDS = 6  # trajectories of a figure that have one
 
 
