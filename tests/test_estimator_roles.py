@@ -82,3 +82,12 @@ def test_a_force_of_unknown_frequency() -> None:
     x = ODESystem.from_text("x' = -0.5*x + 2*sin(1.3*t)", inputs=["t"]).simulate([0.5], TIMES)
     model = quick(explicit_time=True).fit(x, TIMES, variables=["x"])
     assert str(model.system_) == "x' = 2*sin(1.3*t) - 0.5*x"
+
+
+def test_velocities_stay_velocities_where_constants_are_tied() -> None:
+    t = np.linspace(0.0, 12.0, 100)
+    truth = ODESystem.from_text("x' = v; y' = w; v' = 0.4*y - 1.73*x; w' = 0.4*x - 1.73*y")
+    positions = truth.simulate([1.0, -0.3, 0.2, 0.5], t)[:, :2]
+    noisy = positions + 0.02 * np.random.default_rng(3).standard_normal(positions.shape)
+    model = ODEFormer(order=2, network=False).fit(noisy, t)
+    assert model.system_.to_text().splitlines()[:2] == ["x0' = x0_dot", "x1' = x1_dot"]

@@ -378,7 +378,7 @@ class Search:
         if not ranked:
             return False
         for component, equation in shared_equations(
-            self.data.equations_of(ranked[0].fit.program), self.data.closed
+            self.data.equations_of(ranked[0].fit.program), self.data.closed, self.data.velocities
         ):
             if self.deadline.over:
                 break

@@ -48,7 +48,7 @@ class Tied:
 
 def tie_constants(fit: Fit, data: Observations, *, fit_starts: bool) -> Tied | None:
     """The fit (in the user's units) with equal constants tied; None where the criterion does not gain."""
-    whole = data.completed(fit.program)
+    whole = _without_velocities(data.completed(fit.program), data)
     if len(whole.owners) and (whole.owners != whole.owners[0]).any():  # constants that vary
         return None
     pairs = _pairs(fit, data, whole, fit_starts)
@@ -65,6 +65,16 @@ def tie_constants(fit: Fit, data: Observations, *, fit_starts: bool) -> Tied | N
             return replace(tied, fit=refit)
         pairs.pop()  # the least alike
     return None
+
+
+def _without_velocities(whole: Complete, data: Observations) -> Complete:
+    """The system in which x' = v stays as it is."""
+    place = np.concatenate([[0], np.cumsum(whole.program.ops == CONST)])
+    owners = whole.owners.copy()
+    for state, (first, last) in enumerate(component_bounds(whole.program.ops)):
+        if state in data.velocities:
+            owners[:, place[first] : place[last]] = STAYS
+    return whole._replace(owners=owners)
 
 
 def _pairs(fit: Fit, data: Observations, whole: Complete, fit_starts: bool) -> list[tuple[float, int, int]]:
