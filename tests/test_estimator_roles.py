@@ -90,4 +90,5 @@ def test_velocities_stay_velocities_where_constants_are_tied() -> None:
     positions = truth.simulate([1.0, -0.3, 0.2, 0.5], t)[:, :2]
     noisy = positions + 0.02 * np.random.default_rng(3).standard_normal(positions.shape)
     model = ODEFormer(order=2, network=False).fit(noisy, t)
-    assert model.system_.to_text().splitlines()[:2] == ["x0' = x0_dot", "x1' = x1_dot"]
+    first, second = model.system_.to_text().splitlines()[:2]
+    assert (first.split("= ")[1], second.split("= ")[1]) == ("x0_dot", "x1_dot")
