@@ -52,9 +52,12 @@ def read_times(values: Any, title: str) -> tuple[Floats, Clock, list[str]]:
 def read_times_on(clock: Clock, values: Any, title: str, what: str) -> Floats:
     """The times (n,) of something else, as numbers of the clock of the data."""
     try:
-        times, own, _ = read_times(values if hasattr(values, "dtype") else np.asarray(values), title)
+        given = values if hasattr(values, "dtype") else np.asarray(values)
+        times, own, _ = read_times(given, title)
     except ValueError as error:  # our own are among them
         raise DataError(f"the times of {what} cannot be read: {error}") from None
+    if own.origin and not clock.origin and getattr(given.dtype, "kind", "") in "iuf":
+        return np.asarray(given, np.float64)  # large numbers, and no times since 1970
     if bool(own.origin) != bool(clock.origin):
         have, need = ("dates", "numbers") if own.origin else ("numbers", "dates")
         raise DataError(f"the times of {what} are {have}, those of the data are {need}; give the same kind")
