@@ -56,7 +56,7 @@ def read_times_on(clock: Clock, values: Any, title: str, what: str) -> Floats:
         times, own, _ = read_times(given, title)
     except ValueError as error:  # our own are among them
         raise DataError(f"the times of {what} cannot be read: {error}") from None
-    if own.origin and not clock.origin and getattr(given.dtype, "kind", "") in "iuf":
+    if own.origin and not clock.origin and given.dtype.kind in "iuf":
         return np.asarray(given, np.float64)  # large numbers, and no times since 1970
     if bool(own.origin) != bool(clock.origin):
         have, need = ("dates", "numbers") if own.origin else ("numbers", "dates")
