@@ -86,6 +86,15 @@ class Candidate:
     elsewhere: Floats | None = None  # its trajectories from elsewhere; likewise
 
 
+def weights_of(rescored: Sequence[Candidate], left: float, early: bool) -> Floats:
+    """The weights of rescored systems; left: the mean squared residual that the true one would leave."""
+    first = rescored[0]
+    excess = float(np.log((first.fit.error + FLOOR) / left))
+    paths = [found.elsewhere for found in rescored if found.elsewhere is not None]
+    criteria = np.array([found.criterion for found in rescored])
+    return weights(criteria, paths, first.familiarity, excess, early)
+
+
 class Search:
     """The systems found so far for one set of data, in canonical units."""
 
@@ -186,11 +195,7 @@ class Search:
 
     def weights(self, rescored: Sequence[Candidate], early: bool) -> Floats:
         """How far each of the rescored systems may be trusted; early: time ended the search."""
-        first = rescored[0]
-        excess = float(np.log((first.fit.error + FLOOR) / self._left()))
-        paths = [found.elsewhere for found in rescored if found.elsewhere is not None]
-        criteria = np.array([found.criterion for found in rescored])
-        return weights(criteria, paths, first.familiarity, excess, early)
+        return weights_of(rescored, self._left(), early)
 
     def _criterion(self, found: Candidate, log_probability: float) -> float:
         return criterion(found.fit, self.data, found.starts, log_probability)

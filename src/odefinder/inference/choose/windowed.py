@@ -28,9 +28,8 @@ from odefinder.inference.choose.criterion import (
     elsewhere,
     log_structure,
 )
-from odefinder.inference.choose.search import SAME, Candidate
+from odefinder.inference.choose.search import SAME, Candidate, weights_of
 from odefinder.inference.choose.stepwise import Stepwise
-from odefinder.inference.choose.weights import weights
 from odefinder.inference.fit.refine import FLOOR
 from odefinder.inference.fit.shooting import outlook
 from odefinder.inference.fit.states import StateEstimate
@@ -233,11 +232,7 @@ class WindowedSearch:
 
     def weights(self, rescored: Sequence[Candidate], early: bool) -> Floats:
         """How far each of the rescored systems may be trusted, judged over one window from elsewhere."""
-        first = rescored[0]
-        excess = float(np.log((first.fit.error + FLOOR) / self._left()))
-        paths = [found.elsewhere for found in rescored if found.elsewhere is not None]
-        criteria = np.array([found.criterion for found in rescored])
-        return weights(criteria, paths, first.familiarity, excess, early)
+        return weights_of(rescored, self._left(), early)
 
     def nodes_of(self, candidate: Candidate) -> Floats:
         """The states (windows, D) at the starts of a candidate's windows."""
