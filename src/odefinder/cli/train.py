@@ -39,6 +39,9 @@ def train(
     decay: Annotated[
         float | None, typer.Option(help="Share of the plan, at its end, over which the learning rate falls.")
     ] = None,
+    seed: Annotated[
+        int | None, typer.Option(min=0, help="Of the examples: another seed, other examples.")
+    ] = None,
     snapshots: Annotated[
         float | None, typer.Option(help="Keep the weights at this interval in minutes, as small files.")
     ] = None,
@@ -66,6 +69,8 @@ def train(
             settings = replace(settings, learning_rate=learning_rate)
         if decay is not None:
             settings = replace(settings, decay=decay)
+        if seed is not None:
+            settings = replace(settings, seed=seed)
         run = Run(out, settings, resume=resume, device=device, weights=weights)
         with ProgressLine(run.progress, minutes=minutes, steps=steps) as line, Scalars(out) as scalars:
 
