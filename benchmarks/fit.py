@@ -37,7 +37,8 @@ from odefinder.inference import find as finding
 from odefinder.inference import prepared
 from odefinder.inference.choose import equations
 from odefinder.inference.choose import search as searching
-from odefinder.inference.find import FindSettings, find
+from odefinder.inference.find import find
+from odefinder.inference.settings import FindSettings
 from odefinder.numerics.integrate import Status, integrate
 
 SEED = 16_180_339  # of the systems: nothing was tuned on them

@@ -25,7 +25,8 @@ from odefinder.data.corruption import corrupt
 from odefinder.errors import OdefinderError
 from odefinder.expressions.canonical import skeleton
 from odefinder.expressions.program import Program
-from odefinder.inference.find import FindSettings, find
+from odefinder.inference.find import find
+from odefinder.inference.settings import FindSettings
 from odefinder.network.files import shipped_weights
 
 BUDGET = 20.0  # seconds of a fit

@@ -19,8 +19,9 @@ from odefinder.data import from_arrays
 from odefinder.errors import DataError, ExpressionError, NoSystemError, SettingsError
 from odefinder.expressions.operators import allowed_operators
 from odefinder.expressions.program import CONST, Program
-from odefinder.inference import find
 from odefinder.inference.choose.search import Search
+from odefinder.inference.settings import FindSettings
+from odefinder.inference.warmup import prepare
 
 TRUTH = ODESystem.from_text("x' = 2*x - x*y; y' = x*y - y")
 T = np.linspace(0.0, 8.0, 100)
@@ -241,7 +242,7 @@ def test_ctrl_c_returns_the_best_so_far(monkeypatch: pytest.MonkeyPatch) -> None
     def interrupted(*_: Any) -> bool:
         raise KeyboardInterrupt
 
-    find.prepare()
+    prepare()
     monkeypatch.setattr(Search, "search_around", interrupted)
     model = quick().fit(X, T)
     assert "The search was interrupted: these are the best systems found so far." in model.notes_
@@ -334,7 +335,7 @@ class OnRowNumbers(ODEFormer):
     def score(self, X: Any, y: Any = None) -> float:
         return super().score(X, np.arange(len(X)))
 
-    def _settings(self, dataset: Dataset) -> find.FindSettings:
+    def _settings(self, dataset: Dataset) -> FindSettings:
         still = Program(np.full(dataset.dimension, CONST, np.int8), np.zeros(dataset.dimension))
         return replace(super()._settings(dataset), guesses=(still,))
 

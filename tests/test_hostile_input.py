@@ -15,7 +15,7 @@ from hypothesis.extra import numpy as arrays
 
 from odefinder import ODEFormer
 from odefinder.errors import OdefinderError
-from odefinder.inference import find
+from odefinder.inference.warmup import prepare
 
 numbers = st.floats(width=64) | st.sampled_from([0.0, 1e300, -1e-300, 1e99, 1e-99, 1e12, np.nan, np.inf])
 mild = st.floats(-10.0, 10.0)
@@ -62,7 +62,7 @@ def several(draw: st.DrawFn) -> tuple[Any, Any]:
 )
 @pytest.mark.filterwarnings("ignore")
 def test_every_input_ends_in_a_result_or_one_of_our_errors(pair: tuple[Any, Any], sparse: bool) -> None:
-    find.prepare()
+    prepare()
     begin = time.perf_counter()
     try:
         model = ODEFormer(network=False, sparse=sparse, time_budget=0.05).fit(*pair)

@@ -23,14 +23,16 @@ from odefinder.edge.parameters import checked, checked_all
 from odefinder.edge.rules import cores, items, shown
 from odefinder.errors import SettingsError
 from odefinder.inference.choose.criterion import on_front
-from odefinder.inference.find import FindSettings, Outcome, default_budget, find
+from odefinder.inference.find import find
 from odefinder.inference.fit.known_settings import Known, knowledge_of
 from odefinder.inference.fit.known_text import known_states
 from odefinder.inference.fit.starts import starts_of
 from odefinder.inference.known_parts import varied_values
 from odefinder.inference.measures import Measure, chaos_measure, checked_measure
+from odefinder.inference.outcome import Outcome
 from odefinder.inference.propose.decode import Decoding
 from odefinder.inference.remarks import Explanation
+from odefinder.inference.settings import FindSettings, default_budget
 from odefinder.inference.wishes import guessed_programs, operators_of, seed_of
 from odefinder.inference.workers import run_apart
 from odefinder.numerics.r2 import variance_weighted_r2

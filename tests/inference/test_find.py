@@ -1,5 +1,6 @@
 """The main path of a fit: the budget and Ctrl-C reach the network, which reads the data once."""
 
+import pkgutil
 import signal
 import subprocess
 import sys
@@ -11,10 +12,11 @@ import numpy as np
 import pytest
 
 from odefinder.data import Dataset, from_arrays
-from odefinder.inference import find as module
 from odefinder.inference.choose.search import Search
-from odefinder.inference.find import FindSettings, default_budget, find
+from odefinder.inference.find import find
 from odefinder.inference.remarks import CUT_SHORT, INTERRUPTED
+from odefinder.inference.settings import FindSettings, default_budget
+from odefinder.inference.warmup import prepare
 from odefinder.network.onnx_runtime import OnnxRuntime, OnnxSequences
 
 T = np.linspace(0.0, 6.0, 60)
@@ -23,7 +25,7 @@ DECAY: Dataset = from_arrays(np.exp(-T), T)
 
 @pytest.fixture(scope="module", autouse=True)
 def prepared() -> None:
-    module.prepare()
+    prepare()
 
 
 COMPILED = """
@@ -32,7 +34,9 @@ import numpy as np
 from numba.core.dispatcher import Dispatcher
 from odefinder.data import from_arrays
 from odefinder.inference.propose.decode import Decoding
-from odefinder.inference.find import FindSettings, find, prepare
+from odefinder.inference.find import find
+from odefinder.inference.settings import FindSettings
+from odefinder.inference.warmup import prepare
 
 def versions():
     names = [name for name in sys.modules if name.startswith("odefinder")]
@@ -108,19 +112,28 @@ def test_a_second_ctrl_c_aborts(monkeypatch: pytest.MonkeyPatch) -> None:
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
-@pytest.mark.parametrize("where", ["estimated", "_original", "remarks", "claim", "round_constants"])
+@pytest.mark.parametrize(
+    "where",
+    [
+        "find.estimated",
+        "outcome.as_fitted",
+        "outcome.remarks",
+        "explanations.claim",
+        "explanations.round_constants",
+    ],
+)
 def test_ctrl_c_at_any_moment_keeps_what_was_found(monkeypatch: pytest.MonkeyPatch, where: str) -> None:
     """In estimating, judging and writing remarks as well as in the search."""
     states = np.exp(-T)
     states[20] += 0.8
-    original, asked = getattr(module, where), []
+    original, asked = pkgutil.resolve_name(f"odefinder.inference.{where}"), []
 
     def interrupted(*given: Any, **more: Any) -> Any:
         if not asked:
             asked.append(signal.raise_signal(signal.SIGINT))
         return original(*given, **more)
 
-    monkeypatch.setattr(module, where, interrupted)
+    monkeypatch.setattr(f"odefinder.inference.{where}", interrupted)
     result = find(from_arrays(states, T), FindSettings(network=False))
     assert asked
     assert np.isfinite(result.explanations[0].r2)

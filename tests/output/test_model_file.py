@@ -10,7 +10,7 @@ from sklearn.base import clone
 
 from odefinder import ODEFormer, ODESystem, sample
 from odefinder.errors import DataError
-from odefinder.inference import find
+from odefinder.inference.outcome import Outcome
 
 TRUTH = ODESystem.from_text("x' = 2*x - x*y; y' = x*y - y")
 T = np.linspace(0.0, 8.0, 100)
@@ -29,7 +29,7 @@ def with_network() -> ODEFormer:
 def test_save_and_load(with_network: ODEFormer, tmp_path: Path) -> None:
     path = tmp_path / "model.json"
     model = clone(with_network).set_params(guess=TRUTH, operators={"sin", "inv"}, weights=Path("w"))
-    model._keep(with_network.dataset_, find.Outcome(with_network._explanations, with_network.noise_, ["a"]))
+    model._keep(with_network.dataset_, Outcome(with_network._explanations, with_network.noise_, ["a"]))
     model.choose(2).save(path)
     again = ODEFormer.load(path)
     assert str(again) == str(model)

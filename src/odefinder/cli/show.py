@@ -67,7 +67,7 @@ def _print_pretty(console: Any, model: ODEFormer, limit: int | None) -> None:
 
 def as_json(model: ODEFormer) -> str:
     """The result for other programs."""
-    from odefinder.inference.find import Outcome
+    from odefinder.inference.outcome import Outcome
     from odefinder.output.higher_order import equations_text
     from odefinder.output.model_file import Saved, as_dict
 

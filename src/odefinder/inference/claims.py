@@ -39,6 +39,20 @@ def in_users_units(dataset: Dataset) -> Observations:
     return replace(data, signals=dataset.all_signals() if dataset.known or dataset.doses else ())
 
 
+def as_fitted(dataset: Dataset, data: Observations, scaling: Scaling) -> Observations:
+    """The data as they are fitted, in the user's units; data: in canonical ones."""
+    original = Observations.joined(dataset.times, dataset.states)
+    return replace(
+        original,
+        states=np.where(np.isfinite(data.states), original.states, np.nan),
+        errors=None if data.errors is None else scaling.original_states(data.errors),
+        roles=data.roles,
+        derivative_of=data.derivative_of,
+        known=None if data.known is None else data.known * scaling.factors[scaling.dimension :],
+        signals=dataset.all_signals() if data.signals else (),
+    )
+
+
 def predictions(system: ODESystem, starts: Floats, data: Observations, scaling: Scaling) -> Floats | None:
     """The states (N, D) at all points, from initial values (trajectories, D); None if an alarm ended it.
 

@@ -102,12 +102,12 @@ class Named:
     knowledge: Knowledge | None = None
     ties: Ints | None = None  # (constants of `found`,): equal numbers are the same constant
 
-    def with_found(self, found: Program) -> Named:
-        """The same with other constants."""
-        system = self.system
+    def with_found(self, found: Program, ties: Ints | None = None) -> Named:
+        """The same with other constants, some of them tied."""
         if self.given is None or self.knowledge is None:
-            return replace(self, system=ODESystem(canonical(found), system.variables, system.inputs))
-        return named_of(found, self.given, self.knowledge)
+            system = ODESystem(canonical(found), self.system.variables, self.system.inputs)
+            return Named(system, self.constants, found, ties=ties)
+        return replace(named_of(found, self.given, self.knowledge), ties=ties)
 
 
 def named_system(

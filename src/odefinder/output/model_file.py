@@ -30,8 +30,8 @@ from odefinder.edge.rules import (
 )
 from odefinder.edge.writing import write_text
 from odefinder.errors import DataError, OdefinderError
-from odefinder.inference.find import Outcome
 from odefinder.inference.law import Law, Parameter
+from odefinder.inference.outcome import Outcome
 from odefinder.inference.remarks import Explanation
 from odefinder.system import ODESystem
 

@@ -10,7 +10,7 @@ from odefinder.data.arrays import from_arrays
 from odefinder.data.dataset import Dataset
 from odefinder.data.doses import Dose
 from odefinder.errors import SettingsError
-from odefinder.inference.find import Outcome
+from odefinder.inference.outcome import Outcome
 from odefinder.inference.remarks import Explanation
 
 T = np.linspace(1.0, 7.0, 61)

@@ -30,8 +30,9 @@ def prepare() -> None:
 def fit_full(t: Floats, x: Floats, seed: int, *, network: bool = True, sparse: bool = True) -> Program:
     """Default settings with a larger time budget, which is seldom used up, so results do not depend on it."""
     from odefinder.data import from_arrays
-    from odefinder.inference.find import FindSettings, find
+    from odefinder.inference.find import find
     from odefinder.inference.propose.decode import Decoding
+    from odefinder.inference.settings import FindSettings
 
     how = FindSettings(time_budget=BUDGET, decoding=Decoding(seed=seed), network=network, sparse=sparse)
     return find(from_arrays(x, t), how).explanations[0].system.program

@@ -1,0 +1,144 @@
+"""Judged systems in the user's units: simple constants where the data allow them, digits, R2 and weights."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from odefinder.data.dataset import Dataset, Floats
+from odefinder.data.observations import Ints, Observations
+from odefinder.data.units import Scaling
+from odefinder.errors import ExpressionError
+from odefinder.expressions.canonical import canonical, structure
+from odefinder.inference.choose.search import Candidate, Search
+from odefinder.inference.choose.ties import tie_constants
+from odefinder.inference.claims import (
+    all_constants,
+    all_starts,
+    claim,
+    in_users_units,
+    rounded_or_not,
+    sound_first,
+    still,
+)
+from odefinder.inference.fit.digits import SECONDS, SHORT, with_digits
+from odefinder.inference.fit.gauge import readable
+from odefinder.inference.fit.refine import Fit
+from odefinder.inference.fit.rounding import round_constants
+from odefinder.inference.known_parts import Named, named_system, with_varied
+from odefinder.inference.law import law_of
+from odefinder.inference.propose.unseen import hidden_states
+from odefinder.inference.remarks import Explanation
+from odefinder.inference.settings import FindSettings
+from odefinder.limits.deadline import Deadline
+from odefinder.limits.sizes import MAX_DIMENSION
+
+ROUNDED = 5  # systems of a result whose constants are rounded
+PRINTED = 6  # systems whose digits are counted although time is over, and until when
+COUNTING = 1.2, 0.4  # budgets and seconds; the first system has its digits however late it is
+MOST_COUNTED = 20  # variables: with more, there must be time for it
+
+
+@dataclass(frozen=True)
+class Row:
+    """A judged system in the user's units."""
+
+    found: Candidate
+    named: Named
+    starts: Floats
+
+
+def explanations(
+    search: Search, judged: Sequence[Candidate], dataset: Dataset, scaling: Scaling, original: Observations,
+    how: FindSettings, early: bool,
+) -> list[Explanation]:  # fmt: skip
+    """The judged systems in the user's units that may be used, with their weights.
+
+    original: data in these units.  early: something ended the search before its time.
+    """
+    rows = [row for one in judged if (row := _row(one, search.data, dataset, scaling, how)) is not None]
+    if not rows:
+        return [still(dataset)] if judged else []
+    weights = search.weights([row.found for row in rows], early)
+    observed = in_users_units(dataset)
+    result = []
+    known = set[bytes]()
+    for place, (row, weight) in enumerate(zip(rows, weights, strict=True)):
+        if how.round_constants and place < ROUNDED and not search.deadline.over:
+            row = _rounded(row, original, observed, scaling, free=search.estimate.smoothed)
+        named, starts = row.named, row.starts
+        key = structure(canonical(named.system.program, explicit=True))
+        if key in known:  # rounded constants may make it one of the others: x^2.02 becomes x^2
+            continue
+        system = named.system
+        if seconds := _counting_time(place, dataset.dimension, search.deadline):
+            driven = with_varied(original, named.constants, system.inputs)
+            system = with_digits(system, starts, driven, centre=named.given is None, seconds=seconds)
+        if (r2 := claim(system, starts, observed, scaling, named.constants)) is not None:
+            known.add(key)
+            law = law_of(named, replace(original, given=named.given), system)
+            value, source = row.found.criterion, row.found.source
+            result.append(Explanation(system, starts, r2, value, float(weight), source, named.constants, law))
+    return sound_first(result) or [still(dataset)]
+
+
+def _row(
+    found: Candidate, data: Observations, dataset: Dataset, scaling: Scaling, how: FindSettings
+) -> Row | None:
+    """A candidate in the user's units, hidden states in readable ones; data: in canonical units."""
+    try:
+        named = named_system(found.fit.program, data, scaling, dataset, how.knowledge)
+        starts = scaling.original_states(found.fit.starts)
+        if (hidden := hidden_states(data)) and named.given is None:
+            program, starts = readable(named.system.program, starts, hidden)
+            named = named.with_found(canonical(program, explicit=True))
+    except ExpressionError:  # constants that no number can hold in the user's units
+        return None
+    return Row(found, named, starts)
+
+
+def _rounded(row: Row, original: Observations, observed: Observations, scaling: Scaling, free: bool) -> Row:
+    """The same with simple constants, unless it does clearly worse on all that was observed."""
+    fit = Fit(row.named.found, row.starts, row.found.fit.error)
+    rounded, ties = _simple_constants(fit, replace(original, given=row.named.given), free)
+    if rounded is fit:
+        return row
+    simple = row.named.with_found(rounded.program, ties)
+    named, starts = rounded_or_not((simple, rounded.starts), (row.named, row.starts), observed, scaling)
+    return Row(row.found, named, starts)
+
+
+def _counting_time(place: int, dimension: int, deadline: Deadline) -> float:
+    """Seconds for counting the digits of the system at this place; 0: it does without."""
+    late = deadline.over
+    hurried = place < PRINTED and dimension <= MOST_COUNTED
+    if not late or (hurried and (place == 0 or not deadline.within(*COUNTING).over)):
+        return SHORT if late and dimension > MAX_DIMENSION else SECONDS
+    return 0.0
+
+
+def _simple_constants(fit: Fit, data: Observations, free: bool) -> tuple[Fit, Ints | None]:
+    """The fit (in the user's units) with equal constants tied and simple ones rounded, and the ties."""
+    tied = tie_constants(fit, data, fit_starts=free)
+    if tied is None:
+        return round_constants(fit, data, fit_starts=free), None
+    rounded = round_constants(tied.fit, tied.data, fit_starts=free)
+    return Fit(tied.back(rounded), rounded.starts, rounded.error), tied.groups
+
+
+def of_all(
+    explanations: Sequence[Explanation], whole: Dataset, chosen: Ints, scaling: Scaling
+) -> list[Explanation]:
+    """The same with initial values of all trajectories; R2 of the first over all points."""
+    result = [
+        replace(
+            one,
+            starts=all_starts(one.starts, whole, chosen),
+            constants=all_constants(one.constants, whole, chosen),
+            law=None if one.law is None else one.law.of_trajectories(chosen, len(whole)),
+        )
+        for one in explanations
+    ]
+    best = result[0]
+    r2 = claim(best.system, best.starts, in_users_units(whole), scaling, best.constants)
+    return [best if r2 is None else replace(best, r2=r2), *result[1:]]

@@ -1,0 +1,139 @@
+"""What a fit tells in the end: systems in the user's units, best first, and sentences about them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from odefinder.data.dataset import Dataset, Floats
+from odefinder.data.observations import Observations
+from odefinder.data.units import Scaling
+from odefinder.errors import NoSystemError
+from odefinder.inference.choose.search import Candidate, Search
+from odefinder.inference.choose.windowed import WindowedSearch
+from odefinder.inference.claims import all_starts, as_fitted, predictions, still
+from odefinder.inference.conserved import conserved_notes
+from odefinder.inference.doubts import data_doubts, doubted, fit_notes
+from odefinder.inference.explanations import explanations, of_all
+from odefinder.inference.fit.refine import fit_constants
+from odefinder.inference.known_parts import with_varied
+from odefinder.inference.long_records import chaos_notes, windowed_explanations
+from odefinder.inference.prepared import Prepared
+from odefinder.inference.propose.unseen import hidden_states
+from odefinder.inference.remarks import Explanation, out_of_time, remarks
+from odefinder.inference.settings import FindSettings
+from odefinder.inference.unmeasured import hidden_notes, known_notes, turning_notes
+from odefinder.inference.varying import varying_explanation, varying_note
+from odefinder.limits.alarm import alarm_rings
+from odefinder.limits.deadline import CLAIMING, Deadline
+from odefinder.numerics.r2 import variance_weighted_r2
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a fit found, best first."""
+
+    explanations: list[Explanation]
+    noise: Floats  # (D,): standard deviation of the observations' errors
+    notes: list[str]  # sentences for the user
+    early: bool = False  # whether time or Ctrl-C ended the search
+    prepared: Prepared | None = None  # large data as they were fitted; others are quickly prepared again
+
+
+def outcome_of(
+    search: Search, judged: Sequence[Candidate], ready: Prepared, whole: Dataset, how: FindSettings,
+    early: bool, period: float | None,
+) -> Outcome:  # fmt: skip
+    """What a search found.  ready: the data that were fitted; whole: all of them.
+
+    early: whether something ended the search before its time.  period: of a long record, in canonical units.
+    """
+    dataset, scaling = ready.dataset, ready.scaling
+    original = as_fitted(dataset, search.data, scaling)
+    found = explanations(search, judged, dataset, scaling, original, how, early)
+    if not found:
+        raise NoSystemError(_why_nothing(search.deadline, how))
+    notes = list[str]()
+    if how.knowledge is None and not hidden_states(search.data):
+        found, notes = _with_varying(found, judged, search, dataset, scaling, original)
+    doubts = data_doubts(dataset)
+    found = doubted(found, dataset, doubts)
+    notes += [doubt.sentence for doubt in doubts]
+    best = found[0]
+    original = with_varied(original, best.constants, best.system.inputs)
+    if ready.outliers and (seen := predictions(best.system, best.starts, original, scaling)) is not None:
+        best = replace(best, r2=variance_weighted_r2(original.states, seen))
+    noise = scaling.original_states(search.estimate.noise)
+    notes += remarks([best, *found[1:]], original, noise, early) + turning_notes(dataset, noise)
+    if how.knowledge is None or not how.knowledge.sums:
+        notes += conserved_notes(dataset)
+    notes += fit_notes(best, original) if not early and not alarm_rings() else []
+    notes += _notes_on_hidden(best, judged[0], search, original, how)
+    if period is not None and not alarm_rings():
+        notes += chaos_notes(best, original, period / scaling.rate)
+    if whole is not dataset:
+        found = of_all(found, whole, ready.chosen, scaling)
+    return Outcome(found, noise, notes, early)
+
+
+def outcome_of_windows(
+    windows: WindowedSearch, ready: Prepared, whole: Dataset, deadline: Deadline
+) -> Outcome:
+    """What a search over windows found.  ready: the data that were fitted; whole: all of them."""
+    dataset, scaling = ready.dataset, ready.scaling
+    early = deadline.over
+    with deadline.within(*CLAIMING):
+        found = windowed_explanations(windows, dataset, scaling, early) or [still(dataset)]
+        original = as_fitted(dataset, windows.data, scaling)
+        noise = scaling.original_states(windows.estimate.noise)
+        notes = [out_of_time(deadline.seconds)] * early + remarks(found, original, noise, early)
+        notes += chaos_notes(found[0], original, windows.period / scaling.rate, windowed=True)
+        found = [replace(one, starts=all_starts(one.starts, whole, ready.chosen)) for one in found]
+    return Outcome(found, noise, notes, early)
+
+
+def _with_varying(
+    found: list[Explanation], judged: Sequence[Candidate], search: Search, dataset: Dataset, scaling: Scaling,
+    original: Observations,
+) -> tuple[list[Explanation], list[str]]:  # fmt: skip
+    """The systems, one whose constants differ between trajectories first if it is better, and a note."""
+    if search.deadline.stopped or alarm_rings():
+        return found, []
+    share = search.deadline.within(*CLAIMING)
+    varied = varying_explanation(judged, search, dataset, scaling, original, share)
+    if varied is None:
+        return found, []
+    rest = [replace(one, weight=min(one.weight, varied.weight)) for one in found]
+    return [varied, *rest], [varying_note(varied)]
+
+
+def _notes_on_hidden(
+    best: Explanation, first: Candidate, search: Search, original: Observations, how: FindSettings
+) -> list[str]:
+    """What to say about hidden states; first: the best system in canonical units."""
+    if not hidden_states(search.data):
+        return []
+    free = search.estimate.smoothed
+    if how.knowledge is not None:
+        return known_notes(first.fit, search.data, how.knowledge, free)
+    error = fit_constants(best.system.program, original, starts=best.starts, iterations=0).error
+    return hidden_notes(best, error, original, free)
+
+
+def _why_nothing(deadline: Deadline, how: FindSettings) -> str:
+    if deadline.over:
+        return (
+            f"no system was found within the time budget of {how.time_budget:g} s; give more time "
+            "(time_budget, --budget), fewer variables or fewer points"
+        )
+    if not how.network and not how.sparse and not how.guesses:
+        return "network and sparse are both off and there is no guess; turn one of them on"
+    if how.operators is not None:
+        return (
+            "no system that has only the allowed operators "
+            f"({', '.join(sorted(how.operators))}) could be fitted; allow more of them"
+        )
+    return (
+        "no system could be fitted to these data; check the units, remove outliers, or give a guess of the "
+        "equations (guess)"
+    )
