@@ -270,6 +270,19 @@ def test_names_and_lists_that_are_none() -> None:
     assert from_frame(pd.DataFrame({"t": T, object: X})).dimension == 1
 
 
+def test_lists_within_lists() -> None:
+    """They may be deep, or hold themselves."""
+    endless: list[Any] = []
+    endless.append(endless)
+    deep: list[Any] = []
+    for _ in range(5000):
+        deep = [deep]
+    for nested in (endless, deep):
+        for values, times in ((nested, T), (X[:, None], nested), ([nested], [nested])):
+            with pytest.raises(OdefinderError):
+                from_arrays(values, times)
+
+
 def test_garbage_from_the_network_is_worth_nothing() -> None:
     """Weights of noise may say NaN."""
     data = Observations.joined([T], [X[:, None]])

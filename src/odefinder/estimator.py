@@ -282,11 +282,13 @@ class ODEFormer(Trust, Parameters):
 
         found = self._explanations
         sizes = [one.system.complexity for one in found]
+        windows = {"r2_windows": [one.r2_windows for one in found]} if found[0].r2_windows is not None else {}
         table = pd.DataFrame(
             {
                 "complexity": sizes,
                 "r2": [one.r2 for one in found],
-                "front": on_front(sizes, [-one.r2 for one in found]),
+                **windows,
+                "front": on_front(sizes, [-one.explained for one in found]),
                 "criterion": [one.criterion for one in found],
                 "weight": [one.weight for one in found],
                 "source": [one.source for one in found],
@@ -381,7 +383,7 @@ class ODEFormer(Trust, Parameters):
 
         self._fitted()
         # On a logarithmic axis a fit with R2 = 1 would have no place.
-        errors = [max(1.0 - one.r2, 1e-12) for one in self._explanations]
+        errors = [max(1.0 - one.explained, 1e-12) for one in self._explanations]
         front = Front([one.system.complexity for one in self._explanations], errors, self.chosen_)
         longer = 0.0 if horizon is None else checked("horizon", horizon)
         around = self.observed_bands(longer) if checked("bands", bands) else []

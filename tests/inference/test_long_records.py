@@ -1,5 +1,7 @@
 """Long records in a fit: chaotic ones are searched over windows, regular ones are fitted as ever."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -7,6 +9,7 @@ from odefinder import ODEFormer, ODESystem
 from odefinder.inference import find as module
 from odefinder.inference.long_records import OVER_WINDOWS
 from odefinder.inference.warmup import prepare, prepare_windows
+from odefinder.numerics.r2 import variance_weighted_r2
 
 LORENZ = ODESystem.from_text("x' = 10*(y - x); y' = x*(28 - z) - y; z' = x*y - 8/3*z")
 
@@ -17,7 +20,7 @@ def prepared() -> None:
     prepare_windows()
 
 
-def test_lorenz_with_noise_is_in_the_first_row_with_a_note() -> None:
+def test_lorenz_with_noise_is_in_the_first_row_with_a_note(tmp_path: Path) -> None:
     t = np.linspace(0.0, 4.0, 300)
     states = LORENZ.simulate([-9.8, -15.0, 20.5], t)
     states += 0.03 * states.std(axis=0) * np.random.default_rng(0).normal(size=states.shape)
@@ -26,7 +29,13 @@ def test_lorenz_with_noise_is_in_the_first_row_with_a_note() -> None:
     assert [len(line.replace("- ", "+ ").split("+")) for line in lines] == [2, 3, 2]
     assert any("part by a factor of e every" in note for note in model.notes_)
     assert OVER_WINDOWS in model.notes_
-    assert model.equations_.r2[0] > 0.99
+    table = model.equations_
+    assert table.r2_windows[0] > 0.99
+    again = variance_weighted_r2(states, model.simulate(model.starts_[0], t))
+    assert table.r2[0] == pytest.approx(again)
+    assert "over windows" in str(model)
+    model.save(tmp_path / "lorenz.json")
+    assert str(ODEFormer.load(tmp_path / "lorenz.json")) == str(model)
     assert model.score(states, t, measure="lyapunov_exponent") == pytest.approx(0.9, abs=0.15)
 
 

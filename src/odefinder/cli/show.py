@@ -42,7 +42,7 @@ def _print_pretty(console: Any, model: ODEFormer, limit: int | None) -> None:
     from rich.text import Text
 
     from odefinder.output.higher_order import equations_text
-    from odefinder.output.table import HEADER, named, rows, share
+    from odefinder.output.table import header, named, rows, share
 
     chosen = model._fitted()[model.chosen_]
     console.print(Text(str(model.dataset_), style="dim"))
@@ -51,7 +51,7 @@ def _print_pretty(console: Any, model: ODEFormer, limit: int | None) -> None:
     equations = Text("\n".join(filter(None, lines)), style="bold")
     console.print(Panel(equations, subtitle=facts, box=box.ROUNDED, expand=False))
     grid = Table(box=box.SIMPLE, pad_edge=False, header_style="dim")
-    for name in HEADER:
+    for name in header(model._fitted()):
         words = name in ("", "source", "system")
         grid.add_column(name, justify="left" if words else "right", no_wrap=name != "system")
     cells = rows(model.dataset_, model._fitted(), model.chosen_, limit)

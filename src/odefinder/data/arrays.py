@@ -22,6 +22,7 @@ if TYPE_CHECKING:  # imported only where there are tables: plain arrays do not n
     import pandas as pd
 
 SHAPES = "give X as (points, variables) and t as (points,)"
+MOST_AXES = 64  # as in NumPy
 SWAPPED = "X and t look swapped: the values come first, then the times, as in fit(X, t)"
 
 
@@ -141,11 +142,16 @@ def _trajectories(X: Any, t: Any) -> tuple[list[Any], list[Any]] | None:
 
 def _dimensions(values: Any) -> int:
     """The number of axes, judging by first elements: rows may have different lengths."""
-    if hasattr(values, "ndim"):
-        return int(values.ndim)
-    if isinstance(values, (list, tuple)):
-        return 1 + (_dimensions(values[0]) if values else 0)
-    return 1 if isinstance(values, range) else 0
+    axes = 0
+    while isinstance(values, (list, tuple)) and not hasattr(values, "ndim"):
+        axes += 1
+        if axes > MOST_AXES or not values:  # a list may hold itself
+            return axes
+        values = values[0]
+    own = getattr(values, "ndim", None)
+    if isinstance(own, int):
+        return axes + own
+    return axes + isinstance(values, range)
 
 
 def _length(X: Any) -> int:

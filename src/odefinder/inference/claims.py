@@ -27,6 +27,7 @@ from odefinder.system import ODESystem
 
 ONE_BY_ONE = 50  # trajectories up to which each is simulated in units of its own, as `simulate` does
 RTOL, MAX_STEPS, BOUND = 1e-8, 100_000, 1e12  # as `simulate`
+UNLIKELY = 0.001  # the weight of the last resort
 CLEARLY = 0.01  # a difference of R2 that counts
 
 Constants = Mapping[str, float | tuple[float, ...]]
@@ -127,7 +128,19 @@ def still(dataset: Dataset) -> Explanation:
     system = ODESystem(program, dataset.variables, dataset.known)
     predicted = np.repeat(starts, [len(times) for times in dataset.times], axis=0)
     r2 = variance_weighted_r2(np.concatenate(dataset.states), predicted)
-    return Explanation(system, starts, r2, 0.0, 0.0, "sparse")
+    return Explanation(system, starts, r2, 0.0, UNLIKELY, "sparse")
+
+
+def simulated(explanations: Sequence[Explanation], whole: Dataset, scaling: Scaling) -> list[Explanation]:
+    """Systems that were found over windows, with R2 of their simulation; it stays -inf without time for it.
+
+    starts: those of all trajectories.
+    """
+    observed = in_users_units(whole)
+    claims = (claim(one.system, one.starts, observed, scaling) for one in explanations)
+    return sound_first(
+        [one if r2 is None else replace(one, r2=r2) for one, r2 in zip(explanations, claims, strict=True)]
+    )
 
 
 def sound_first(explanations: Sequence[Explanation]) -> list[Explanation]:

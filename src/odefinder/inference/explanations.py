@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from odefinder.data.dataset import Dataset, Floats
 from odefinder.data.observations import Ints, Observations
 from odefinder.data.units import Scaling
@@ -61,7 +63,7 @@ def explanations(
         return [still(dataset)] if judged else []
     weights = search.weights([row.found for row in rows], early)
     observed = in_users_units(dataset)
-    result = []
+    result: list[Explanation] = []
     known = set[bytes]()
     for place, (row, weight) in enumerate(zip(rows, weights, strict=True)):
         if how.round_constants and place < ROUNDED and not search.deadline.over:
@@ -74,7 +76,9 @@ def explanations(
         if seconds := _counting_time(place, dataset.dimension, search.deadline):
             driven = with_varied(original, named.constants, system.inputs)
             system = with_digits(system, starts, driven, centre=named.given is None, seconds=seconds)
-        if (r2 := claim(system, starts, observed, scaling, named.constants)) is not None:
+        r2 = claim(system, starts, observed, scaling, named.constants)
+        if r2 is not None or not result:  # the first stays, although there was no time to simulate it
+            r2 = -np.inf if r2 is None else r2
             known.add(key)
             law = law_of(named, replace(original, given=named.given), system)
             value, source = row.found.criterion, row.found.source

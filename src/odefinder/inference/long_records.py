@@ -28,7 +28,10 @@ ROUNDED = 3  # systems of a result whose constants are rounded
 CLEARLY = 2.0  # factor by which a windowed fit must leave less than a plain one
 JOINING = 8  # systems of the plain search that are fitted over windows
 LYAPUNOV_SECONDS, TRUSTED_PERIODS = 1.5, 100.0
-OVER_WINDOWS = "R2 is that over windows of half a period, because no one can follow chaotic motion for long."
+OVER_WINDOWS = (
+    "No one can follow chaotic motion for long: R2 is that of one simulation from the start, R2 over windows "
+    "that of simulations over half a period each."
+)
 
 
 def search_windows(search: WindowedSearch, deadline: Deadline, guesses: Sequence[Form]) -> bool:
@@ -68,7 +71,7 @@ def defeats(windows: WindowedSearch, plain: Search, deadline: Deadline) -> bool:
 def windowed_explanations(
     windows: WindowedSearch, dataset: Dataset, scaling: Scaling, early: bool
 ) -> list[Explanation]:
-    """The systems that were found over windows, in the user's units."""
+    """The systems that were found over windows, in the user's units; nothing is claimed of them yet."""
     found = windows.rescored()
     if not found:
         return []
@@ -87,8 +90,12 @@ def windowed_explanations(
         except ExpressionError:  # constants that no number can hold in the user's units
             continue
         starts = scaling.original_states(one.fit.starts)
-        r2 = windows.r2(one, scaling.factors[: scaling.dimension])
-        result.append(Explanation(system, starts, r2, one.criterion, float(weight), one.source))
+        explained = windows.r2(one, scaling.factors[: scaling.dimension])
+        result.append(
+            Explanation(
+                system, starts, -np.inf, one.criterion, float(weight), one.source, r2_windows=explained
+            )
+        )
     return result
 
 

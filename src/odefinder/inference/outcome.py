@@ -11,7 +11,7 @@ from odefinder.data.units import Scaling
 from odefinder.errors import NoSystemError
 from odefinder.inference.choose.search import Candidate, Search
 from odefinder.inference.choose.windowed import WindowedSearch
-from odefinder.inference.claims import all_starts, as_fitted, predictions, still
+from odefinder.inference.claims import all_starts, as_fitted, predictions, simulated, still
 from odefinder.inference.conserved import conserved_notes
 from odefinder.inference.doubts import data_doubts, doubted, fit_notes
 from odefinder.inference.explanations import explanations, of_all
@@ -83,12 +83,15 @@ def outcome_of_windows(
     dataset, scaling = ready.dataset, ready.scaling
     early = deadline.over
     with deadline.within(*CLAIMING):
-        found = windowed_explanations(windows, dataset, scaling, early) or [still(dataset)]
+        found = windowed_explanations(windows, dataset, scaling, early)
+        found = [replace(one, starts=all_starts(one.starts, whole, ready.chosen)) for one in found]
+        found = simulated(found, whole, scaling) or [still(whole)]
         original = as_fitted(dataset, windows.data, scaling)
         noise = scaling.original_states(windows.estimate.noise)
-        notes = [out_of_time(deadline.seconds)] * early + remarks(found, original, noise, early)
-        notes += chaos_notes(found[0], original, windows.period / scaling.rate, windowed=True)
-        found = [replace(one, starts=all_starts(one.starts, whole, ready.chosen)) for one in found]
+        best = replace(found[0], starts=found[0].starts[ready.chosen])  # those of the data that were fitted
+        notes = [out_of_time(deadline.seconds)] * early
+        notes += remarks([best, *found[1:]], original, noise, early)
+        notes += chaos_notes(best, original, windows.period / scaling.rate, windowed=True)
     return Outcome(found, noise, notes, early)
 
 

@@ -26,13 +26,19 @@ class Explanation:
 
     system: ODESystem
     starts: Floats  # (trajectories, D): fitted initial values
-    r2: float
+    r2: float  # of its simulation from `starts`; -inf where that does not reach the end
     criterion: float  # smaller is better
     weight: float  # the chance that it predicts trajectories from elsewhere
     source: str
     constants: Mapping[str, float | tuple[float, ...]] = field(default_factory=dict)
     # Those with names, by name; one that varies has a value for each trajectory.
     law: Law | None = None  # with its parameters; None: every number of the system is one
+    r2_windows: float | None = None  # over short windows, where it was found over them
+
+    @property
+    def explained(self) -> float:
+        """How well it describes the data: R2, over windows where no simulation can follow for long."""
+        return self.r2 if self.r2_windows is None else self.r2_windows
 
 
 def out_of_time(time_budget: float) -> str:
@@ -65,17 +71,17 @@ def remarks(
             f"{alike} different systems explain the data about equally well; look at all of them, and at "
             "trajectories from other initial values, which would tell them apart."
         )
-    share = f"R2 = {best.r2:.2f}" if np.isfinite(best.r2) else "no R2"
-    if early and best.r2 < GOOD_R2:
+    share = f"R2 = {best.explained:.2f}" if np.isfinite(best.explained) else "no R2"
+    if early and best.explained < GOOD_R2:
         notes.append(f"The chosen system describes the data badly ({share}): time was the limit.")
-    elif best.r2 < BAD_R2:
+    elif best.explained < BAD_R2:
         notes.append(
             f"The chosen system describes the data badly ({share}). Perhaps there is no autonomous ODE in "
             "these variables, the noise is too large, or there are too few points."
         )
-    elif best.r2 < GOOD_R2 and 1.0 - best.r2 > UNEXPLAINED * _noise_share(data, noise):
+    elif best.explained < GOOD_R2 and 1.0 - best.explained > UNEXPLAINED * _noise_share(data, noise):
         notes.append(
-            f"The chosen system misses clear structure in the data (R2 = {best.r2:.2f}): perhaps a variable "
+            f"The chosen system misses clear structure in the data ({share}): perhaps a variable "
             "is missing, or something depends on the time itself, such as an external force."
         )
     elif runs_away(best.system.program, best.starts, data):

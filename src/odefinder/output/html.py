@@ -9,7 +9,7 @@ from odefinder.data.dataset import Dataset
 from odefinder.expressions.mathml import mathml_name, to_mathml
 from odefinder.inference.remarks import Explanation
 from odefinder.output.higher_order import state_names
-from odefinder.output.table import HEADER, MARK, SHOWN, named, rows
+from odefinder.output.table import MARK, SHOWN, header, named, rows
 from odefinder.system import ODESystem
 
 _CELL = "padding: 0.3em 0.9em 0.3em 0; vertical-align: top; border: none; text-align: left;"
@@ -25,7 +25,7 @@ def as_html(
     """The table, with the data above it and the notes below; the chosen row is bold."""
     cells = rows(dataset, explanations, chosen, limit)
     lines = [f"<div><p>{escape(str(dataset))}</p>", '<table style="border-collapse: collapse;">', "<tr>"]
-    lines += [f'<th style="{_CELL}">{escape(title)}</th>' for title in HEADER]
+    lines += [f'<th style="{_CELL}">{escape(title)}</th>' for title in header(explanations)]
     lines.append("</tr>")
     for row in cells:
         one = explanations[int(row[1])]

@@ -70,6 +70,7 @@ _SYSTEM = Object(
     {
         "constants": MapOf(Either("a number, or a list of them", (_FINITE, ListOf(_FINITE)))),
         "law": _LAW,
+        "r2_windows": OrNone(_FINITE),
     },
 )
 MODEL = Object(
@@ -124,6 +125,7 @@ def as_dict(saved: Saved) -> dict[str, Any]:
             {
                 "complexity": one.system.complexity,
                 "r2": _number(one.r2),
+                **({} if one.r2_windows is None else {"r2_windows": _number(one.r2_windows)}),
                 "criterion": one.criterion,
                 "weight": one.weight,
                 "source": one.source,
@@ -155,7 +157,7 @@ def _from_dict(content: Any) -> Saved:
         Explanation(
             ODESystem.from_dict(one["system"]),
             _floats(one["starts"]),
-            -np.inf if one["r2"] is None else float(one["r2"]),
+            _share(one["r2"]),
             float(one["criterion"]),
             float(one["weight"]),
             str(one["source"]),
@@ -164,6 +166,7 @@ def _from_dict(content: Any) -> Saved:
                 for name, value in one.get("constants", {}).items()
             },
             _read_law(one["law"], dataset) if "law" in one else None,
+            _share(one["r2_windows"]) if "r2_windows" in one else None,
         )
         for one in content["systems"]
     ]
@@ -171,6 +174,10 @@ def _from_dict(content: Any) -> Saved:
     outcome = Outcome(explanations, _floats(content["noise"]), list(content["notes"]), early)
     _check_agreement(dataset, outcome, content["chosen"])
     return Saved(dict(content["parameters"]), dataset, outcome, int(content["chosen"]))
+
+
+def _share(r2: float | None) -> float:
+    return -np.inf if r2 is None else float(r2)
 
 
 def _law_dict(law: Law) -> dict[str, Any]:

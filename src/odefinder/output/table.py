@@ -15,13 +15,23 @@ from odefinder.output.higher_order import equations_text
 SHOWN = 6  # systems that are shown unless all are asked for
 WIDTH = 100  # of the notes
 MARK = ">>>>"
-HEADER = ("", "row", "complexity", "R2", "weight", "source", "system")
+
+
+def header(explanations: Sequence[Explanation]) -> list[str]:
+    """The titles of the columns; R2 over windows has one where systems were found over them."""
+    windows = ["over windows"] * _has_windows(explanations)
+    return ["", "row", "complexity", "R2", *windows, "weight", "source", "system"]
+
+
+def _has_windows(explanations: Sequence[Explanation]) -> bool:
+    return any(one.r2_windows is not None for one in explanations)
 
 
 def rows(
     dataset: Dataset, explanations: Sequence[Explanation], chosen: int, limit: int | None = SHOWN
 ) -> list[list[str]]:
-    """The cells under `HEADER`; a system has one line per equation.  The chosen row is always among them."""
+    """The cells under `header`; a system has one line per equation.  The chosen row is always among them."""
+    windows = _has_windows(explanations)
     shown = list(range(len(explanations)))[:limit]
     if chosen not in shown:
         shown.append(chosen)
@@ -31,6 +41,7 @@ def rows(
             str(k),
             str(explanations[k].system.complexity),
             share(explanations[k].r2),
+            *([share(explanations[k].explained)] if windows else []),
             _weight(explanations[k].weight),
             explanations[k].source,
             "\n".join(
@@ -55,8 +66,9 @@ def as_text(
 ) -> str:
     """The table as plain text, with the data above it and the notes below."""
     cells = rows(dataset, explanations, chosen, limit)
-    widths = [max(len(row[j]) for row in [HEADER, *cells]) for j in range(len(HEADER) - 1)]
-    lines = [str(dataset), "", _line(HEADER, widths)]
+    titles = header(explanations)
+    widths = [max(len(row[j]) for row in [titles, *cells]) for j in range(len(titles) - 1)]
+    lines = [str(dataset), "", _line(titles, widths)]
     for row in cells:
         first, *rest = row[-1].splitlines()
         lines.append(_line([*row[:-1], first], widths))
@@ -81,9 +93,9 @@ def _weight(weight: float) -> str:
 
 
 def _line(cells: Sequence[str], widths: Sequence[int]) -> str:
-    """Numbers are aligned to the right, words to the left."""
+    """Numbers are aligned to the right, the words of the first and of the last two columns to the left."""
     padded = [
-        cell.ljust(width) if j in (0, 5) else cell.rjust(width)
+        cell.ljust(width) if j in (0, len(widths) - 1) else cell.rjust(width)
         for j, (cell, width) in enumerate(zip(cells, widths, strict=False))
     ]
     return "  ".join([*padded, cells[-1]]).rstrip()

@@ -29,7 +29,7 @@ def result_of(model: ODEFormer) -> dict[str, Any]:
     """The whole result, without curves."""
     found = model._fitted()
     sizes = [one.system.complexity for one in found]
-    fronts = on_front(sizes, [-one.r2 for one in found])
+    fronts = on_front(sizes, [-one.explained for one in found])
     return {
         "data": data_of(model.dataset_),
         "notes": model.notes_,
@@ -40,6 +40,7 @@ def result_of(model: ODEFormer) -> dict[str, Any]:
             {
                 "complexity": size,
                 "r2": number(one.r2),
+                "r2_windows": None if one.r2_windows is None else number(one.r2_windows),
                 "front": bool(front),
                 "weight": float(one.weight),
                 "source": one.source,

@@ -12,7 +12,7 @@ from typing import Any
 from odefinder.errors import SettingsError
 from odefinder.estimator import ODEFormer
 from odefinder.output.export import TARGETS
-from odefinder.output.table import HEADER, rows
+from odefinder.output.table import header, rows
 from odefinder.web.models import explanation, exported, with_choice
 
 KINDS = {"png": "image/png", "svg": "image/svg+xml", "pdf": "application/pdf"}
@@ -45,7 +45,7 @@ def report(model: ODEFormer, row: int) -> str:
         picture[picture.index("<svg") :],
         "<h2>Notes</h2><ul>" + "".join(f"<li>{escape(note)}</li>" for note in model.notes_) + "</ul>",
         f"<h2>Constants and their errors</h2><pre>{escape(str(with_choice(model, row).summary()))}</pre>",
-        "<h2>All candidates</h2>" + _table(cells),
+        "<h2>All candidates</h2>" + _table(header(model._fitted()), cells),
         "<h2>To go on with</h2>",
         *(_folded(one.title, exported(model, row, one.name)[0]) for one in TARGETS.values()),
         "<h2>The data</h2>" + _folded("All points", _data_csv(model)),
@@ -59,15 +59,15 @@ def _folded(title: str, text: str) -> str:
     return f"<details><summary>{escape(title)}</summary><pre>{escape(text)}</pre></details>"
 
 
-def _table(cells: list[list[str]]) -> str:
-    header = "".join(f"<th>{escape(name)}</th>" for name in HEADER[1:])
+def _table(titles: list[str], cells: list[list[str]]) -> str:
+    head = "".join(f"<th>{escape(name)}</th>" for name in titles[1:])
     lines = []
     for mark, *values, system in cells:
         plain = "".join(f"<td>{escape(value)}</td>" for value in values)
         lines.append(
             f'<tr{" class=chosen" if mark else ""}>{plain}<td class="system">{escape(system)}</td></tr>'
         )
-    return f"<table><tr>{header}</tr>{''.join(lines)}</table>"
+    return f"<table><tr>{head}</tr>{''.join(lines)}</table>"
 
 
 def _data_csv(model: ODEFormer) -> str:

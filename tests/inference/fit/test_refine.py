@@ -6,7 +6,9 @@ import pytest
 from odefinder.data.corruption import corrupt
 from odefinder.data.observations import Observations
 from odefinder.expressions.program import Program
+from odefinder.inference.fit import refine
 from odefinder.inference.fit.refine import fit_constants
+from odefinder.limits.alarm import Alarm
 from odefinder.numerics.integrate import integrate
 from odefinder.system import ODESystem
 
@@ -191,3 +193,22 @@ def test_a_fit_follows_a_bent_valley() -> None:
     x, _ = integrate(truth, [0.4, 0.3], t, rtol=1e-11, atol=1e-12)
     data = Observations(t, x, np.array([0, 150]))
     assert fit_constants(start, data, iterations=160, rtol=1e-9, bends=True).error < 1e-13
+
+
+def test_normal_equations_end_with_the_alarm() -> None:
+    """With hundreds of parameters they take seconds; half of them would be wrong."""
+    program = program_of(["-1.3*x"])
+    data = observations(program, [[2.0]])
+    problem = refine._problem(
+        program.ops, program.values.copy(), data.completed(program).owners, program.constants.copy(),
+        data.states[:1].copy(), refine._observed(data), refine.tolerance_of(data, 1e-6, 2000), True, False,
+    )  # fmt: skip
+    point = refine._point(problem)
+    refine._evaluate(problem, point)
+    gradient, matrix = np.empty(1), np.empty((1, 1))
+    refine._expand(problem, point, gradient, matrix)
+    assert np.isfinite(matrix).all()
+    with Alarm(0.0):
+        refine._expand(problem, point, gradient, matrix)
+    assert np.isnan(gradient).all()
+    assert np.isnan(matrix).all()

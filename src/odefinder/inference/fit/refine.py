@@ -23,6 +23,7 @@ from odefinder.inference.fit.least_squares import (
     implement,
     levenberg_marquardt,
 )
+from odefinder.limits.alarm import rings
 from odefinder.numerics.signals import Driving, signals_of
 from odefinder.numerics.solver import (
     Tolerance,
@@ -182,6 +183,7 @@ def _places(problem: TrajectoryProblem, trajectory: int, place: Ints) -> None:
 
 @compiled
 def _expand(problem: TrajectoryProblem, point: TrajectoryPoint, gradient: Floats, hessian: Floats) -> None:
+    """All NaN if the alarm rings: what is half summed is wrong."""
     data, states, slopes = problem.data, point.states, point.slopes
     columns, size = slopes.shape[2], len(gradient)
     for c in range(size):
@@ -198,6 +200,10 @@ def _expand(problem: TrajectoryProblem, point: TrajectoryPoint, gradient: Floats
                 w = data.weights[i, j]
                 if w == 0.0:
                     continue
+                if rings():  # with many parameters this takes long
+                    gradient[:] = np.nan
+                    hessian[:] = np.nan
+                    return
                 r = w * (states[i, j] - data.states[i, j])
                 for c in range(columns):
                     s = w * slopes[i, j, c]

@@ -9,9 +9,10 @@ const LEAST = 1e-12; // an error of 0 would have no place on a logarithmic axis
 export class Front {
   constructor(place, candidates, choose) {
     this.dots = [];
-    const shown = candidates.map((one, k) => ({ ...one, k })).filter((one) => one.r2 !== null && one.r2 > 0);
+    const explained = (one) => one.r2_windows ?? one.r2;
+    const shown = candidates.map((one, k) => ({ ...one, k })).filter((one) => explained(one) > 0);
     if (!shown.length) return;
-    const points = shown.map((one) => [one.complexity, Math.log10(Math.max(1 - one.r2, LEAST))]);
+    const points = shown.map((one) => [one.complexity, Math.log10(Math.max(1 - explained(one), LEAST))]);
     const plane = new Plane(SIZE, [range(points.map(([x]) => x)), range(points.map(([, y]) => y))]);
     const power = (y) => (10 ** y).toPrecision(2).replace(/\.?0+(e|$)/, "$1");
     const drawing = svg("svg", { viewBox: `0 0 ${SIZE.width} ${SIZE.height}`, class: "portrait", role: "img", "aria-label": "Complexity and error of the candidates" });

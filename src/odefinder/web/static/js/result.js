@@ -91,8 +91,8 @@ class Result {
       line.querySelector("input").checked = k === row;
     });
     this.front.mark(row);
-    const { complexity, r2, weight, source } = this.result.candidates[row];
-    this.facts.textContent = `R² ${rSquared(r2)}, complexity ${complexity}, weight ${short(weight)}, from ${source}`;
+    const { complexity, weight, source, ...one } = this.result.candidates[row];
+    this.facts.textContent = `R² ${rSquared(one)}, complexity ${complexity}, weight ${short(weight)}, from ${source}`;
     this.downloads.replaceChildren(...Object.entries(FILES).map(([file, words]) =>
       el("a", { class: "button", href: api.download(this.id, row, file), download: file }, words)));
     this.exports.of(this.id, row);
@@ -151,7 +151,7 @@ class Result {
     const rows = this.result.candidates.map((one, k) =>
       el("tr", { onclick: () => this.choose(k) },
         el("td", {}, el("input", { type: "radio", name: "candidate", "aria-label": `Candidate ${k + 1}`, onchange: () => this.choose(k) })),
-        el("td", {}, share(one.weight)), el("td", {}, rSquared(one.r2)), el("td", {}, String(one.complexity)),
+        el("td", {}, share(one.weight)), el("td", {}, rSquared(one)), el("td", {}, String(one.complexity)),
         el("td", { class: "words" }, one.source),
         el("td", { class: "system" }, one.text)));
     const titles = ["", "weight", "R²", "complexity", "source", "system"];
@@ -187,9 +187,9 @@ function constantsTable({ text, level, constants, remarks }) {
 const two = (value) => (value === null ? "∞" : String(Number(value.toPrecision(2))));
 
 // R2 is never rounded up to 1, a weight never down to 0.
-function rSquared(r2) {
-  if (r2 === null) return "–";
-  return r2 > 0.9999 ? ">0.9999" : r2.toFixed(4);
+function rSquared({ r2, r2_windows: windows }) {
+  const text = (value) => (value === null ? "–" : value > 0.9999 ? ">0.9999" : value.toFixed(4));
+  return windows === null ? text(r2) : `${text(r2)} (over windows ${text(windows)})`;
 }
 
 function share(weight) {
