@@ -43,7 +43,7 @@ def test_a_regular_record_is_fitted_as_ever(monkeypatch: pytest.MonkeyPatch) -> 
     def never(*_: object) -> None:
         raise AssertionError("windows are for chaotic records")
 
-    monkeypatch.setattr(module, "_windowed", never)
+    monkeypatch.setattr(module, "outcome_of_windows", never)
     t = np.linspace(0.0, 30.0, 200)
     wolf = ODESystem.from_text("x' = 1.1*x - 0.4*x*y; y' = 0.3*x*y - 0.9*y")
     states = wolf.simulate([3.0, 2.0], t)
