@@ -46,9 +46,11 @@ def pool_of(job: Job, budget: float) -> dict[str, Any]:
     from odefinder.errors import OdefinderError
     from odefinder.expressions.program import INV, POW, SIN
     from odefinder.inference import find as finding
+    from odefinder.inference.choose.candidates import Candidate
     from odefinder.inference.choose.criterion import elsewhere
-    from odefinder.inference.choose.search import Candidate, Search
+    from odefinder.inference.choose.search import Search
     from odefinder.inference.choose.weights import agreement
+    from odefinder.limits.deadline import Deadline
 
     system = _systems(job.path)[job.system]
     paths = system.trajectories
@@ -58,7 +60,7 @@ def pool_of(job: Job, budget: float) -> dict[str, Any]:
     row: dict[str, Any] = {"key": job.key, **job._asdict(), "dimension": clean.shape[1], "pool": []}
 
     class Watched(Search):
-        def rescored(self) -> list[Candidate]:
+        def rescored(self, judge: Deadline | None = None) -> list[Candidate]:
             best = self.ranked()[:KEPT]
             programs = [found.fit.program for found in best]
             chances = np.zeros(len(best)) if self.log_prior is None else self.log_prior(programs)
@@ -81,7 +83,7 @@ def pool_of(job: Job, budget: float) -> dict[str, Any]:
                         "good": bool(trajectory_r2(original, other[0], system.t, other) > GOOD),
                     }
                 )
-            return super().rescored()
+            return super().rescored(judge)
 
     finding.Search = Watched
     try:

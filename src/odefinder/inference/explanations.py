@@ -12,7 +12,8 @@ from odefinder.data.observations import Ints, Observations
 from odefinder.data.units import Scaling
 from odefinder.errors import ExpressionError
 from odefinder.expressions.canonical import canonical, structure
-from odefinder.inference.choose.search import Candidate, Search
+from odefinder.inference.choose.candidates import Candidate
+from odefinder.inference.choose.search import Search
 from odefinder.inference.choose.ties import tie_constants
 from odefinder.inference.claims import (
     all_constants,

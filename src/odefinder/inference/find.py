@@ -17,12 +17,14 @@ import numpy as np
 from threadpoolctl import ThreadpoolController
 
 from odefinder.data.dataset import Dataset, Floats
+from odefinder.data.observations import Observations
 from odefinder.data.thinning import points_for, thinned
 from odefinder.data.units import Scaling
 from odefinder.errors import ExpressionError
 from odefinder.expressions.form import Form
 from odefinder.expressions.program import Program
 from odefinder.inference.choose.hidden import HiddenSearch
+from odefinder.inference.choose.hidden_known import KnownHiddenSearch
 from odefinder.inference.choose.search import Search, SearchSettings
 from odefinder.inference.choose.windowed import WindowedSearch
 from odefinder.inference.fit.refine import Fit
@@ -108,7 +110,7 @@ def _found(
         report(SEARCHING)
         size = float(np.median(np.abs(scaling.factors[: data.dimension][~data.unseen])))
         settings = SearchSettings(sparse=how.sparse, hidden_size=size)
-        kind = HiddenSearch if hidden_states(data) else Search
+        kind = _kind_for(data)
         search = kind(data, estimate, settings, deadline, log_prior_of(reading, how), how.operators)
         if better is not None:
             named = partial(
@@ -158,6 +160,13 @@ def _until(deadline: Deadline, interrupt: Interrupt, *others: Deadline) -> Itera
     interrupt.heard = stop
     with deadline:
         yield deadline
+
+
+def _kind_for(data: Observations) -> type[Search]:
+    """Which search these data need."""
+    if not hidden_states(data):
+        return Search
+    return HiddenSearch if data.given is None else KnownHiddenSearch
 
 
 def _searched(

@@ -9,7 +9,8 @@ from odefinder.data.dataset import Dataset, Floats
 from odefinder.data.observations import Observations
 from odefinder.data.units import Scaling
 from odefinder.errors import NoSystemError
-from odefinder.inference.choose.search import Candidate, Search
+from odefinder.inference.choose.candidates import Candidate
+from odefinder.inference.choose.search import Search
 from odefinder.inference.choose.windowed import WindowedSearch
 from odefinder.inference.claims import all_starts, as_fitted, predictions, simulated, still
 from odefinder.inference.conserved import conserved_notes

@@ -20,8 +20,9 @@ from odefinder.data.units import Scaling
 from odefinder.errors import ExpressionError
 from odefinder.expressions.program import CONST, Program, concatenate
 from odefinder.expressions.terms import node
+from odefinder.inference.choose.candidates import Candidate
 from odefinder.inference.choose.criterion import criterion
-from odefinder.inference.choose.search import Candidate, Search
+from odefinder.inference.choose.search import Search
 from odefinder.inference.choose.ties import named_equations
 from odefinder.inference.claims import claim, in_users_units
 from odefinder.inference.fit.constants import pinned_constants

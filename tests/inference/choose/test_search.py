@@ -11,7 +11,8 @@ from odefinder.data.units import fit_scaling
 from odefinder.expressions.canonical import skeleton
 from odefinder.expressions.form import Form
 from odefinder.expressions.program import Program, concatenate
-from odefinder.inference.choose.search import Candidate, Search, SearchSettings
+from odefinder.inference.choose.candidates import Candidate
+from odefinder.inference.choose.search import Search, SearchSettings
 from odefinder.inference.fit.states import estimate_states
 from odefinder.limits.deadline import Deadline
 from tests.inference.fit.test_refine import observations, perturbed, program_of

@@ -11,23 +11,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
 from odefinder.data.observations import Floats, Observations
 from odefinder.errors import ExpressionError
 from odefinder.expressions.form import Form
-from odefinder.expressions.program import CONST, VAR, Program, concatenate
-from odefinder.expressions.terms import node
-from odefinder.inference.choose.alike import distinct
-from odefinder.inference.choose.criterion import RUNAWAY_COST, criterion, log_starts
-from odefinder.inference.choose.equations import Equations
-from odefinder.inference.choose.plausible import acts, plausible, runs_off, winds
+from odefinder.expressions.program import VAR, Program, concatenate
+from odefinder.inference.choose.candidates import Candidate
+from odefinder.inference.choose.criterion import criterion, log_starts
+from odefinder.inference.choose.plausible import acts, plausible, winds
 from odefinder.inference.choose.pruning import pruned
-from odefinder.inference.choose.search import Candidate, Search
+from odefinder.inference.choose.with_hidden import FIRST_ITERATIONS, SHORT, SearchWithHidden
 from odefinder.inference.fit.gauge import normalised, path_of, variables_along
-from odefinder.inference.fit.horizon import fit_growing
 from odefinder.inference.fit.integral import ComponentFit, match_component
 from odefinder.inference.fit.refine import Fit, fit_constants
 from odefinder.inference.fit.shooting import fit_shooting
@@ -35,11 +32,9 @@ from odefinder.inference.fit.states import StateEstimate
 from odefinder.inference.propose.frames import simpler
 from odefinder.inference.propose.growing import grown
 from odefinder.inference.propose.library import equation, monomials
-from odefinder.inference.propose.scattered import scattered
 from odefinder.inference.propose.sparse import propose, propose_polynomials, smallest_sums
-from odefinder.inference.propose.unseen import LARGEST, Frame, frames, hidden_states, solved, with_path
+from odefinder.inference.propose.unseen import LARGEST, Frame, frames, solved, with_path
 
-FIRST_ITERATIONS = 20  # of a first fit, which tells candidates apart
 SYSTEMS = 8  # put together from the equations that regression finds in one frame
 POLYNOMIALS = 3  # of each degree
 WIDE = 2  # frames in which the whole library is tried
@@ -48,7 +43,6 @@ BETTER, WAYS = 3, 5  # best systems that are pruned, grown, and whose hidden var
 ROUNDS = 3
 FULL, MOST_TERMS = (2, 3), 12  # degrees at which all terms are tried, up to so many
 GROWN = 4  # systems with one more term that are fitted to the end
-SCATTERED, SHORT, POLISHED = 150, 6, 8  # first values in known equations, iterations of each, and the best
 COUNTS, COUNTS_NOISY = 1e-3, 0.02  # relative size of a term that matters when hidden variables are changed
 
 
@@ -61,7 +55,7 @@ class Guess:
     source: str
 
 
-class HiddenSearch(Search):
+class HiddenSearch(SearchWithHidden):
     """The systems with hidden states found so far for one set of data."""
 
     # ------------------------------------------------------------ stages
@@ -71,11 +65,6 @@ class HiddenSearch(Search):
     ) -> list[Candidate]:
         """All stages; see `Search.run`."""
         self._best_in: dict[tuple[Frame, ...], float] = {}  # the best criterion in each frame
-        if self.data.given is not None:
-            self._start_from_known()
-            return (
-                self.ranked() if self._nothing_to_find else self._run_around_known(proposals, source, votes)
-            )
         if self.settings.sparse:
             self._try_frames()
         self.fit_whole(proposals, source)
@@ -93,9 +82,6 @@ class HiddenSearch(Search):
 
     def fit_whole(self, proposals: Sequence[Form], source: str) -> None:
         """Fit proposed systems, those first that come nearest to the data from a guessed path."""
-        if self.data.given is not None:
-            super().fit_whole(proposals, source)
-            return
         guesses: list[tuple[float, Guess]] = []
         for form in proposals:
             if self.deadline.over and guesses:
@@ -112,9 +98,7 @@ class HiddenSearch(Search):
             self._try(guess)
 
     def collect_equations(self, proposals: Iterable[Form], source: str) -> None:
-        """Nothing, as a rule: equations cannot be told apart without the hidden states."""
-        if self.data.given is not None:
-            super().collect_equations(proposals, source)
+        """Nothing: equations cannot be told apart without the hidden states."""
 
     def _try_frames(self) -> None:
         """Polynomial systems in every frame."""
@@ -165,56 +149,7 @@ class HiddenSearch(Search):
         some = [*ranked[:BETTER], *list(ways.values())[:WAYS]]
         return [found for k, found in enumerate(some) if not any(found is other for other in some[:k])]
 
-    # ------------------------------------------------------------ known equations
-
-    @property
-    def _nothing_to_find(self) -> bool:
-        return len(self.data.closed) == self.data.dimension
-
-    def _start_from_known(self) -> None:
-        """Fit the known equations alone, from many values of their constants and of hidden states."""
-        given = self.data.given
-        if given is None:
-            return
-        nothing = concatenate(
-            [self.data.given_equation(k) or node(CONST) for k in range(self.data.dimension)]
-        )
-        program = given.with_numbers(nothing)
-        tries: list[tuple[float, int, Fit]] = []
-        for first, states in scattered(
-            program, self.data, self.estimate, self.hidden, self.settings.hidden_size, SCATTERED
-        ):
-            if self.deadline.over and tries:
-                break
-            starts = states[self.data.bounds[:-1]]
-            fit = fit_constants(first, self.data, starts=starts, iterations=SHORT)
-            tries.append((fit.error, len(tries), fit))
-        for _, _, fit in sorted(tries, key=lambda one: one[:2])[:POLISHED]:
-            again = self._once(fit.program, fit.starts, 3 * FIRST_ITERATIONS)
-            if again.error > self._too_much() and not self.deadline.over:
-                free = self.estimate.smoothed
-                grown = fit_growing(fit.program, self.data, starts=fit.starts, fit_starts=free)
-                again = min(again, grown, key=lambda one: one.error)
-            self.add(Form.of(again.program), again, "known")
-
-    def _run_around_known(
-        self, proposals: Sequence[Form], source: str, votes: Sequence[int] | None
-    ) -> list[Candidate]:
-        """The search for what is missing, along the hidden states that the known equations lead to."""
-        ranked = self.ranked()
-        path = path_of(ranked[0].fit.program, ranked[0].fit.starts, self.data) if ranked else None
-        if path is not None:
-            for k in self.hidden:
-                _, self.estimate = with_path(self.data, self.estimate, k, path[:, k])
-            self.equations = Equations(self.data, self.estimate, self.equations.operators)
-        return super().run(proposals, source, votes)
-
     # ------------------------------------------------------------ parts
-
-    @property
-    def hidden(self) -> list[int]:
-        """The numbers of the hidden states."""
-        return hidden_states(self.data)
 
     def _framed(self, chosen: Sequence[Frame]) -> tuple[Observations, StateEstimate] | None:
         """Data and states with the paths of hidden states that frames ask for."""
@@ -351,12 +286,6 @@ class HiddenSearch(Search):
             self._prune(Candidate(fit, guess.source, value))
         return value
 
-    def _once(self, program: Program, starts: Floats, iterations: int) -> Fit:
-        """One shot from these starts."""
-        return fit_constants(
-            program, self.data, starts=starts, fit_starts=self.estimate.smoothed, iterations=iterations
-        )
-
     def _value(self, fit: Fit) -> float:
         return criterion(fit, self.data, log_starts(fit, self.data, self.estimate))
 
@@ -374,31 +303,9 @@ class HiddenSearch(Search):
         return self._value(fit)
 
     def _fit(self, form: Form, source: str, hard: bool = False) -> None:
-        if self.data.given is not None:
-            super()._fit(form, source, hard)
-            return
         states = self._path_for(form.program)
         if states is not None:
             self._try(Guess(form.program, states, source))
 
-    def _along(self, fit: Fit) -> Floats:
-        path = path_of(fit.program, fit.starts, self.data)
-        return self.estimate.variables if path is None else variables_along(path, self.data)
-
-    def _tried_elsewhere(self, found: Candidate) -> Candidate:
-        """Also penalized if it runs away when it goes on for as long again, or turns a hidden state round."""
-        found = super()._tried_elsewhere(found)
-        path = path_of(found.fit.program, found.fit.starts, self.data)
-        odd = [path is None or runs_off(found.fit.program, path, self.data)]
-        odd.append(winds(found.fit.program, self.hidden))
-        return replace(found, criterion=found.criterion + RUNAWAY_COST * sum(odd))
-
-    def _groups(self, best: Sequence[Candidate], tolerance: float) -> list[tuple[int, int]]:
-        """Those with other hidden variables than the first never agree with it, whatever they predict."""
-        along = self._along(best[0].fit) if best else self.estimate.variables
-        return distinct([self._whole(found.fit.program) for found in best], along, tolerance)
-
-    def _simplify(self, tolerance: float) -> None:
-        """Nothing, as a rule: pruning has done it."""
-        if self.data.given is not None:
-            super()._simplify(tolerance)
+    def _simplify(self) -> None:
+        """Nothing: pruning has done it."""

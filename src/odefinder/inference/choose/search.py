@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -20,16 +20,11 @@ from odefinder.data.observations import Floats, Observations
 from odefinder.errors import ExpressionError
 from odefinder.expressions.form import Form
 from odefinder.expressions.program import Program, component_bounds, concatenate
-from odefinder.inference.choose.alike import distinct, simplified, too_fast
-from odefinder.inference.choose.criterion import (
-    RUNAWAY_COST,
-    criterion,
-    elsewhere,
-    log_starts,
-    log_structure,
-)
+from odefinder.inference.choose.alike import simplified
+from odefinder.inference.choose.candidates import Candidate, alike_within
+from odefinder.inference.choose.criterion import criterion
 from odefinder.inference.choose.equations import LONGEST, Equations
-from odefinder.inference.choose.weights import weights
+from odefinder.inference.choose.pool import Pool
 from odefinder.inference.fit.horizon import fit_growing, fit_segments, segments
 from odefinder.inference.fit.integral import joined, match_system
 from odefinder.inference.fit.refine import FLOOR, Fit, fit_constants
@@ -47,13 +42,8 @@ STUCK = 0.05  # mean squared scaled residual above which fits may be stuck, howe
 NEAR = 1e-3  # mean squared scaled residual below which a fit to exact data may turn out exact
 HARD = 6  # systems that are fitted over short parts of the trajectories first, where the search is stuck
 STEP = 2  # intervals from an observed state to the one that is predicted from it
-RESCORED, ASKED_FIRST = 50, 12  # systems whose structure the network scores, and how many of them at first
 SIMPLIFIED = 10  # systems that are also tried without what does nothing
-BEST_PER_NODE = -0.5  # log-probability: one in a hundred candidates has more
 NARROW = 0.01  # spread of a variable relative to its level
-SURE = 5.0  # standard errors by which what is left exceeds the noise
-LITTLE = 0.5  # share of the noise: where less is left, there was no such noise
-SAME = 0.1  # share of the noise by which right-hand sides may differ that are the same function
 MOST_CONSTANTS = 600  # of a linear system where nothing else was found
 MUCH_NOISE = 0.1  # mean squared scaled residual: with noise this large, almost any system leaves only noise
 
@@ -69,34 +59,11 @@ class SearchSettings:
     rounds: int = 6  # of local search, as long as there is more left than noise
     parents: int = 2  # best systems from which a round starts
     passes: int = 2  # with improved estimates of smoothed states
-    hidden_size: float = (
-        1.0  # of observed states, in the user's units: where known equations have hidden ones
-    )
+    hidden_size: float = 1.0  # of observed states, in the user's units: known equations may have hidden ones
 
 
-@dataclass(frozen=True)
-class Candidate:
-    """A system with fitted constants, and where it came from."""
-
-    fit: Fit
-    source: str
-    criterion: float  # minus its log-posterior in nats: smaller is better
-    starts: float = 0.0  # what its fitted initial values cost
-    familiarity: float = 0.0  # log prior of its structure per node; `rescored` knows it
-    elsewhere: Floats | None = None  # its trajectories from elsewhere; likewise
-
-
-def weights_of(rescored: Sequence[Candidate], left: float, early: bool) -> Floats:
-    """The weights of rescored systems; left: the mean squared residual that the true one would leave."""
-    first = rescored[0]
-    excess = float(np.log((first.fit.error + FLOOR) / left))
-    paths = [found.elsewhere for found in rescored if found.elsewhere is not None]
-    criteria = np.array([found.criterion for found in rescored])
-    return weights(criteria, paths, first.familiarity, excess, early)
-
-
-class Search:
-    """The systems found so far for one set of data, in canonical units."""
+class Search(Pool):
+    """The stages that fill the pool."""
 
     def __init__(
         self,
@@ -111,109 +78,25 @@ class Search:
 
         operators: those that may occur, add and mul among them; None: all.
         """
-        self.data = data
-        self.log_prior = log_prior
-        self.estimate = estimate
+        super().__init__(data, estimate, log_prior)
         self.settings = settings or SearchSettings()
         self.deadline = deadline or Deadline(np.inf)
-        self.found: dict[bytes, Candidate] = {}
         self.equations = Equations(data, estimate, operators)
-        self.better: Callable[[Fit], None] = lambda fit: None  # told of every fit that is the best so far
-
-    # ------------------------------------------------------------ results
-
-    def ranked(self) -> list[Candidate]:
-        """All systems that can be integrated, best criterion first."""
-        finite = [found for found in self.found.values() if np.isfinite(found.criterion)]
-        return sorted(finite, key=lambda found: (found.criterion, found.fit.error))
 
     def rescored(self, judge: Deadline | None = None) -> list[Candidate]:
-        """The best systems in the order of the final criterion, which includes what the network thinks.
+        """See `Pool.rescored`: the best systems without what does nothing on the data are among them."""
+        self._simplify()
+        return super().rescored(judge)
 
-        Systems that are the same function on the data are one: the simplest of them.  Those that the judge
-        has no time for are left out, but never all of them.
-        """
-        judge = judge or Deadline(np.inf)
-        tolerance = SAME * float(np.sqrt(self._left()))
-        self._simplify(tolerance)
-        best: list[Candidate] = []
-        for found in self._with_prior(self.ranked()[:RESCORED], judge):
-            if best and judge.over:
-                break
-            best.append(self._tried_elsewhere(found))
-        best.sort(key=lambda found: (found.criterion, found.fit.error))
-        groups = self._groups(best, tolerance)
-        return [replace(best[simplest], criterion=best[first].criterion) for first, simplest in groups]
-
-    def _groups(self, best: Sequence[Candidate], tolerance: float) -> list[tuple[int, int]]:
-        """Systems that are the same function on the data, by the first and the simplest of each group."""
-        return distinct([found.fit.program for found in best], self.estimate.variables, tolerance)
-
-    def _simplify(self, tolerance: float) -> None:
+    def _simplify(self) -> None:
         """Add the best systems without what does nothing on the data."""
+        tolerance = alike_within(self._left())
         for found in self.ranked()[:SIMPLIFIED]:
             if self.deadline.over:
                 break
             simple = simplified(found.fit.program, self.estimate.variables, tolerance)
             if len(simple) < len(found.fit.program):
                 self._fit_program(simple, found.source)
-
-    def _with_prior(self, best: list[Candidate], judge: Deadline) -> list[Candidate]:
-        """The same systems with the network's log-probability in their criterion."""
-        if self.log_prior is None or not best or judge.over:
-            return [replace(found, familiarity=self._familiarity(found)) for found in best]
-        chances = np.full(len(best), -np.inf)
-        surely = min(self._criterion(found, -np.inf) for found in best)
-        for places in (range(ASKED_FIRST), range(ASKED_FIRST, len(best))):
-            if judge.over:
-                break
-            # Some systems cannot come first whatever the network says: it is not asked about them.
-            hopeful = [k for k in places if k < len(best) and self._hoped(best[k]) <= surely]
-            if hopeful:
-                asked = self.log_prior([self._whole(best[k].fit.program) for k in hopeful])
-                chances[hopeful] = np.where(np.isnan(asked), -np.inf, asked)
-            known = [self._criterion(best[k], float(chances[k])) for k in hopeful]
-            surely = min([surely, *known])
-        return [
-            replace(
-                found,
-                criterion=self._criterion(found, float(chance)),
-                familiarity=self._familiarity(found, float(chance)),
-            )
-            for found, chance in zip(best, chances, strict=True)
-        ]
-
-    def _hoped(self, found: Candidate) -> float:
-        """The smallest criterion that a system may have, compared with one that may still run away."""
-        return self._criterion(found, BEST_PER_NODE * len(found.fit.program)) - RUNAWAY_COST
-
-    def _tried_elsewhere(self, found: Candidate) -> Candidate:
-        """The same system, penalized if it runs away from initial values near those of the data."""
-        paths = elsewhere(found.fit.program, found.fit.starts, self.data)
-        cost = RUNAWAY_COST if np.isnan(paths).any() and not alarm_rings() else 0.0
-        return replace(found, criterion=found.criterion + cost, elsewhere=paths)
-
-    def weights(self, rescored: Sequence[Candidate], early: bool) -> Floats:
-        """How far each of the rescored systems may be trusted; early: time ended the search."""
-        return weights_of(rescored, self._left(), early)
-
-    def _criterion(self, found: Candidate, log_probability: float) -> float:
-        return criterion(found.fit, self.data, found.starts, log_probability)
-
-    # ------------------------------------------------------------ what is left
-
-    def _left(self) -> float:
-        """The mean squared scaled residual that the true system would leave."""
-        return FLOOR + self.estimate.left(self.data)
-
-    def _explained(self, among: Sequence[Form] | None = None) -> bool:
-        """Whether what the best system (among some) leaves is just what the true one would leave."""
-        ratio = (self._best_error(among) + FLOOR) / self._left()
-        return bool(LITTLE < ratio < 1.0 + SURE * np.sqrt(2.0 / self.data.count))
-
-    def explained(self) -> bool:
-        """Whether what the best system leaves is just noise."""
-        return self._explained()
 
     def _too_much(self) -> float:
         """What a fit leaves that may have ended in a local minimum, a mean squared scaled residual.
@@ -240,9 +123,9 @@ class Search:
             self.fit_polynomials()
         self.fit_whole(proposals, source)
         # Whatever the truth is, some polynomial leaves just the noise: it says nothing.
-        if self.estimate.smoothed and (not self._explained(proposals) or self._left() > MUCH_NOISE):
+        if self.estimate.smoothed and (not self.explained(proposals) or self._left() > MUCH_NOISE):
             self._doubt_noise(proposals, source)
-        enough = self.estimate.smoothed and self._explained(proposals)
+        enough = self.estimate.smoothed and self.explained(proposals)
         for number in range(self.settings.passes if self.estimate.smoothed else 1):
             if self.deadline.over or (number > 0 and not self._improve_estimate()):
                 break
@@ -251,7 +134,7 @@ class Search:
                 self.propose_sparse()
             self.combine()
         for _ in range(self.settings.rounds):
-            if self.deadline.over or not self.search_around() or self._explained():
+            if self.deadline.over or not self.search_around() or self.explained():
                 break
         if self.settings.sparse and not self.deadline.stopped and not self.ranked():
             self._fit_linear()
@@ -265,14 +148,6 @@ class Search:
         self._fit_program(concatenate(nothing), KNOWN)
         if self._best_error() > self._too_much():
             self._fit_program(concatenate(nothing), KNOWN, hard=True)
-
-    def _whole(self, program: Program) -> Program:
-        """The whole system in canonical form, for the network; what was found if it has none."""
-        if self.data.given is None:
-            return program
-        with suppress(ExpressionError):
-            return Form.of(self.data.completed(program).program).program
-        return program
 
     def fit_simplest(self) -> None:
         """The system that always exists."""
@@ -473,41 +348,11 @@ class Search:
 
     def add(self, form: Form, fit: Fit, source: str) -> None:
         """Keep a fitted system if it is the best of its structure, that of the form."""
-        key, free = form.key, self.estimate.smoothed
-        if not free and fit.error < NEAR:  # what is left may be errors of the integration
+        if not self.estimate.smoothed and fit.error < NEAR:  # what is left may be errors of the integration
             bends = fit.error < NEAR**2
             closer = fit_constants(
                 fit.program, self.data, starts=fit.starts, rtol=1e-9, max_steps=10_000, bends=bends
             )
             fit = fit if alarm_rings() and not np.isfinite(closer.error) else closer
-        known = self.found.get(key)
-        if self.data.given is not None and not self.equations.allowed(fit.program):
-            return  # a sign has changed
-        if known is None or fit.error < known.fit.error:
-            if too_fast(fit.program, self._along(fit), self.data.bounds):
-                return
-            origin = source if known is None else known.source
-            with no_alarm() if np.isfinite(fit.error) else nullcontext():  # it was found in time
-                starts = log_starts(fit, self.data, self.estimate)
-            best, found = self._best_criterion(), criterion(fit, self.data, starts)
-            self.found[key] = Candidate(fit, origin, found, starts)
-            if found < best:
-                self.better(fit)
-
-    def _along(self, fit: Fit) -> Floats:
-        """What the equations of a system read at the observed times (N, V)."""
-        return self.estimate.variables
-
-    def _best_criterion(self) -> float:
-        return min((found.criterion for found in self.found.values()), default=np.inf)
-
-    def _best_error(self, among: Sequence[Form] | None = None) -> float:
-        keys = self.found if among is None else {form.key for form in among} & self.found.keys()
-        return min((self.found[key].fit.error for key in keys), default=np.inf)
-
-    def _familiarity(self, found: Candidate, log_probability: float | None = None) -> float:
-        """The log prior of a structure per node; 0 where nothing was to be found."""
-        if len(self.data.closed) == self.data.dimension:
-            return 0.0
-        program = self._whole(found.fit.program)
-        return log_structure(program, log_probability) / len(program)
+        if self.data.given is None or self.equations.allowed(fit.program):  # no sign has changed
+            self.store(form.key, fit, source)

@@ -19,16 +19,13 @@ from odefinder.errors import ExpressionError
 from odefinder.expressions.form import Form
 from odefinder.expressions.monomials import exponents, monomial
 from odefinder.expressions.program import Program
-from odefinder.inference.choose.alike import distinct
+from odefinder.inference.choose.candidates import Candidate, in_order, merged, tried_elsewhere, weights_of
 from odefinder.inference.choose.criterion import (
     CONSTANT_COST,
     NODE_COST,
-    RUNAWAY_COST,
     criterion,
-    elsewhere,
     log_structure,
 )
-from odefinder.inference.choose.search import SAME, Candidate, weights_of
 from odefinder.inference.choose.stepwise import Stepwise
 from odefinder.inference.fit.refine import FLOOR
 from odefinder.inference.fit.shooting import outlook
@@ -217,18 +214,12 @@ class WindowedSearch:
 
     def rescored(self) -> list[Candidate]:
         """The best systems; those that are the same function on the data are one."""
-        tolerance = SAME * float(np.sqrt(self._left()))
         best = []
         for found in self.ranked()[:RESCORED]:
-            paths = elsewhere(found.fit.program, found.fit.starts, self._short)
-            cost = RUNAWAY_COST if np.isnan(paths).any() else 0.0
             familiarity = log_structure(found.fit.program) / len(found.fit.program)
-            best.append(
-                replace(found, criterion=found.criterion + cost, elsewhere=paths, familiarity=familiarity)
-            )
-        best.sort(key=lambda found: (found.criterion, found.fit.error))
-        groups = distinct([found.fit.program for found in best], self.estimate.variables, tolerance)
-        return [replace(best[simplest], criterion=best[first].criterion) for first, simplest in groups]
+            best.append(tried_elsewhere(replace(found, familiarity=familiarity), self._short))
+        best = in_order(best)
+        return merged(best, [found.fit.program for found in best], self.estimate.variables, self._left())
 
     def weights(self, rescored: Sequence[Candidate], early: bool) -> Floats:
         """How far each of the rescored systems may be trusted, judged over one window from elsewhere."""

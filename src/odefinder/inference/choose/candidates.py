@@ -1,0 +1,67 @@
+"""Fitted systems that compete, and how the best of them are compared in the end."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from odefinder.data.observations import Floats, Observations
+from odefinder.expressions.program import Program
+from odefinder.inference.choose.alike import distinct
+from odefinder.inference.choose.criterion import RUNAWAY_COST, elsewhere
+from odefinder.inference.choose.weights import weights
+from odefinder.inference.fit.refine import FLOOR, Fit
+from odefinder.limits.alarm import alarm_rings
+
+SAME = 0.1  # share of the noise by which right-hand sides may differ that are the same function
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A system with fitted constants, and where it came from."""
+
+    fit: Fit
+    source: str
+    criterion: float  # minus its log-posterior in nats: smaller is better
+    starts: float = 0.0  # what its fitted initial values cost
+    familiarity: float = 0.0  # log prior of its structure per node; `rescored` knows it
+    elsewhere: Floats | None = None  # its trajectories from elsewhere; likewise
+
+
+def in_order(candidates: Sequence[Candidate]) -> list[Candidate]:
+    """Best criterion first."""
+    return sorted(candidates, key=lambda found: (found.criterion, found.fit.error))
+
+
+def tried_elsewhere(found: Candidate, data: Observations) -> Candidate:
+    """The same system, penalized if it runs away from initial values near those of the data."""
+    paths = elsewhere(found.fit.program, found.fit.starts, data)
+    cost = RUNAWAY_COST if np.isnan(paths).any() and not alarm_rings() else 0.0
+    return replace(found, criterion=found.criterion + cost, elsewhere=paths)
+
+
+def merged(
+    best: Sequence[Candidate], programs: Sequence[Program], states: Floats, left: float
+) -> list[Candidate]:
+    """Candidates whose programs are the same function at the states (N, V) are one: the simplest of them.
+
+    left: the mean squared residual that the true one would leave.
+    """
+    groups = distinct(programs, states, alike_within(left))
+    return [replace(best[simplest], criterion=best[first].criterion) for first, simplest in groups]
+
+
+def alike_within(left: float) -> float:
+    """By how much right-hand sides may differ, relative to their size, that are the same function."""
+    return SAME * float(np.sqrt(left))
+
+
+def weights_of(rescored: Sequence[Candidate], left: float, early: bool) -> Floats:
+    """The weights of rescored systems; left: the mean squared residual that the true one would leave."""
+    first = rescored[0]
+    excess = float(np.log((first.fit.error + FLOOR) / left))
+    paths = [found.elsewhere for found in rescored if found.elsewhere is not None]
+    criteria = np.array([found.criterion for found in rescored])
+    return weights(criteria, paths, first.familiarity, excess, early)

@@ -1,0 +1,164 @@
+"""The pool of all fitted systems, one per structure, and the choice among them.
+
+All systems share one criterion, whichever estimate they come from.  In the end the network has a say, systems
+that run away elsewhere are penalized, and those that are the same function on the data are one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext, suppress
+from dataclasses import replace
+
+import numpy as np
+
+from odefinder.data.observations import Floats, Observations
+from odefinder.errors import ExpressionError
+from odefinder.expressions.form import Form
+from odefinder.expressions.program import Program
+from odefinder.inference.choose.alike import too_fast
+from odefinder.inference.choose.candidates import Candidate, in_order, merged, tried_elsewhere, weights_of
+from odefinder.inference.choose.criterion import RUNAWAY_COST, criterion, log_starts, log_structure
+from odefinder.inference.fit.refine import FLOOR, Fit
+from odefinder.inference.fit.states import StateEstimate
+from odefinder.limits.alarm import no_alarm
+from odefinder.limits.deadline import Deadline
+
+RESCORED, ASKED_FIRST = 50, 12  # systems whose structure the network scores, and how many of them at first
+BEST_PER_NODE = -0.5  # log-probability: one in a hundred candidates has more
+SURE = 5.0  # standard errors by which what is left exceeds the noise
+LITTLE = 0.5  # share of the noise: where less is left, there was no such noise
+
+
+class Pool:
+    """The systems found so far for one set of data, in canonical units."""
+
+    def __init__(
+        self,
+        data: Observations,
+        estimate: StateEstimate,
+        log_prior: Callable[[Sequence[Program]], Floats] | None = None,
+    ):
+        """log_prior: gives the log-probability of systems according to the network; `rescored` uses it."""
+        self.data = data
+        self.estimate = estimate
+        self.log_prior = log_prior
+        self.found: dict[bytes, Candidate] = {}
+        self.better: Callable[[Fit], None] = lambda fit: None  # told of every fit that is the best so far
+
+    def store(self, key: bytes, fit: Fit, source: str) -> None:
+        """Keep a fitted system if it is the best of its structure, the key, and no wave is too fast."""
+        known = self.found.get(key)
+        if known is not None and not fit.error < known.fit.error:
+            return
+        if too_fast(fit.program, self._along(fit), self.data.bounds):
+            return
+        origin = source if known is None else known.source
+        with no_alarm() if np.isfinite(fit.error) else nullcontext():  # it was found in time
+            starts = log_starts(fit, self.data, self.estimate)
+        best, found = self._best_criterion(), criterion(fit, self.data, starts)
+        self.found[key] = Candidate(fit, origin, found, starts)
+        if found < best:
+            self.better(fit)
+
+    def _along(self, fit: Fit) -> Floats:
+        """What the equations of a system read at the observed times (N, V)."""
+        return self.estimate.variables
+
+    def ranked(self) -> list[Candidate]:
+        """All systems that can be integrated, best criterion first."""
+        finite = [found for found in self.found.values() if np.isfinite(found.criterion)]
+        return in_order(finite)
+
+    def _best_criterion(self) -> float:
+        return min((found.criterion for found in self.found.values()), default=np.inf)
+
+    def _best_error(self, among: Sequence[Form] | None = None) -> float:
+        keys = self.found if among is None else {form.key for form in among} & self.found.keys()
+        return min((self.found[key].fit.error for key in keys), default=np.inf)
+
+    # ------------------------------------------------------------ what is left
+
+    def _left(self) -> float:
+        """The mean squared scaled residual that the true system would leave."""
+        return FLOOR + self.estimate.left(self.data)
+
+    def explained(self, among: Sequence[Form] | None = None) -> bool:
+        """Whether what the best system (among some) leaves is just what the true one would leave."""
+        ratio = (self._best_error(among) + FLOOR) / self._left()
+        return bool(LITTLE < ratio < 1.0 + SURE * np.sqrt(2.0 / self.data.count))
+
+    # ------------------------------------------------------------ the choice
+
+    def rescored(self, judge: Deadline | None = None) -> list[Candidate]:
+        """The best systems in the order of the final criterion, which includes what the network thinks.
+
+        Systems that are the same function on the data are one: the simplest of them.  Those that the judge
+        has no time for are left out, but never all of them.
+        """
+        judge = judge or Deadline(np.inf)
+        best: list[Candidate] = []
+        for found in self._with_prior(self.ranked()[:RESCORED], judge):
+            if best and judge.over:
+                break
+            best.append(self._tried_elsewhere(found))
+        return self._merged(in_order(best))
+
+    def _merged(self, best: Sequence[Candidate]) -> list[Candidate]:
+        """The same, without others that are the same function on the data."""
+        return merged(best, [found.fit.program for found in best], self.estimate.variables, self._left())
+
+    def _with_prior(self, best: list[Candidate], judge: Deadline) -> list[Candidate]:
+        """The same systems with the network's log-probability in their criterion."""
+        if self.log_prior is None or not best or judge.over:
+            return [replace(found, familiarity=self._familiarity(found)) for found in best]
+        chances = np.full(len(best), -np.inf)
+        surely = min(self._criterion(found, -np.inf) for found in best)
+        for places in (range(ASKED_FIRST), range(ASKED_FIRST, len(best))):
+            if judge.over:
+                break
+            # Some systems cannot come first whatever the network says: it is not asked about them.
+            hopeful = [k for k in places if k < len(best) and self._hoped(best[k]) <= surely]
+            if hopeful:
+                asked = self.log_prior([self._whole(best[k].fit.program) for k in hopeful])
+                chances[hopeful] = np.where(np.isnan(asked), -np.inf, asked)
+            known = [self._criterion(best[k], float(chances[k])) for k in hopeful]
+            surely = min([surely, *known])
+        return [
+            replace(
+                found,
+                criterion=self._criterion(found, float(chance)),
+                familiarity=self._familiarity(found, float(chance)),
+            )
+            for found, chance in zip(best, chances, strict=True)
+        ]
+
+    def _hoped(self, found: Candidate) -> float:
+        """The smallest criterion that a system may have, compared with one that may still run away."""
+        return self._criterion(found, BEST_PER_NODE * len(found.fit.program)) - RUNAWAY_COST
+
+    def _tried_elsewhere(self, found: Candidate) -> Candidate:
+        """The same system, penalized if it runs away from initial values near those of the data."""
+        return tried_elsewhere(found, self.data)
+
+    def weights(self, rescored: Sequence[Candidate], early: bool) -> Floats:
+        """How far each of the rescored systems may be trusted; early: time ended the search."""
+        return weights_of(rescored, self._left(), early)
+
+    def _criterion(self, found: Candidate, log_probability: float) -> float:
+        return criterion(found.fit, self.data, found.starts, log_probability)
+
+    def _familiarity(self, found: Candidate, log_probability: float | None = None) -> float:
+        """The log prior of a structure per node; 0 where nothing was to be found."""
+        if len(self.data.closed) == self.data.dimension:
+            return 0.0
+        program = self._whole(found.fit.program)
+        return log_structure(program, log_probability) / len(program)
+
+    def _whole(self, program: Program) -> Program:
+        """The whole system in canonical form, for the network; what was found if it has none."""
+        if self.data.given is None:
+            return program
+        with suppress(ExpressionError):
+            return Form.of(self.data.completed(program).program).program
+        return program
