@@ -42,7 +42,9 @@ def fit(options: argparse.Namespace) -> None:
             continue
         system = _systems(job.path)[job.system]
         try:
-            fitted = ODEFormer().fit(corrupted(system.trajectories[0], job.cell, job.seed), system.t)
+            fitted = ODEFormer(time_budget=options.budget).fit(
+                corrupted(system.trajectories[0], job.cell, job.seed), system.t
+            )
             fitted.save(model)
         except OdefinderError as problem:
             print(job.key, problem)
@@ -162,6 +164,7 @@ def main() -> None:
     command.add_argument("--cells", default=CELLS)
     command.add_argument("--out", required=True, help="a folder for the models")
     command.add_argument("--limit", type=int, default=None)
+    command.add_argument("--budget", type=float, default=None, help="seconds per fit, for a busy machine")
     command = commands.add_parser("show")
     command.set_defaults(run=show)
     command.add_argument("folder")

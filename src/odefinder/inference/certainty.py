@@ -25,7 +25,8 @@ from odefinder.system import ODESystem
 
 LEVEL = 0.95  # of intervals
 SECONDS = 20.0  # that the intervals of all constants may take
-POLISH = 15  # iterations from the rounded constants to the best ones
+POLISH = 200  # iterations from the rounded constants to the best ones; nearly always far fewer are needed
+POLISHING = 3.0  # seconds for that, at most
 UNKNOWN = 1e3  # an error this many times the constant says nothing
 
 
@@ -123,9 +124,11 @@ def certainty_of(
     everywhere, starts = starts, starts[given.chosen]
     free_starts = given.estimate.smoothed
     begin = scaling.states(starts)
-    best = fit_constants(
-        constants.scaled, data, starts=begin, fit_starts=free_starts, fixed=constants.held, iterations=polish
-    )
+    with Deadline(POLISHING):
+        best = fit_constants(
+            constants.scaled, data, starts=begin, fit_starts=free_starts, fixed=constants.held,
+            iterations=polish, bends=True,
+        )  # fmt: skip
     curvature = curvature_of(best, data, fit_starts=free_starts, held=constants.held)
     all_errors = curvature.errors()
     count = len(constants.scaled.constants)
@@ -182,7 +185,8 @@ def intervals(found: Certainty, level: float, deadline: Deadline) -> tuple[Float
         if np.isfinite(half) and not exact[k] and not deadline.over:
             relative = profiled(
                 found.best, found.data, place, found.errors[k] / abs(units[k]), allowed, curvature.variance,
-                fit_starts=found.free_starts, held=constants.held, deadline=deadline,
+                matrix=curvature.matrix, fit_starts=found.free_starts, held=constants.held,
+                deadline=deadline,
                 bounds=_bounds(lowest[k] / units[k], highest[k] / units[k]),
             )  # fmt: skip
             ends = relative[0] * units[k], relative[1] * units[k]

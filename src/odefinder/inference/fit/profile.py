@@ -3,6 +3,10 @@
 A constant is held at a value and the others are fitted again.  It is possible as long as the sum of squares
 does not grow by more than the quantile says.  Where that grows as the curvature at the minimum promises, the
 symmetric interval is right, and two fits are enough; elsewhere the ends are searched for.  There may be none.
+
+Constants that make up for each other lie in a narrow valley, often a bent one.  A fit that starts beside it
+hardly gets anywhere, and the interval would be too narrow.  So the others are moved along, as the curvature
+says at first and then as the fits before did.
 """
 
 from __future__ import annotations
@@ -12,16 +16,18 @@ from collections.abc import Callable
 
 import numpy as np
 
-from odefinder.data.observations import Observations
+from odefinder.data.observations import Floats, Observations
 from odefinder.inference.fit.least_squares import Bools
 from odefinder.inference.fit.refine import Fit, fit_constants
 from odefinder.limits.deadline import Deadline
 
-CLOSE = 0.25  # relative error of an interval's half that is not worth another fit
+CLOSE = 0.25  # relative error of an interval's half that is not worth another fit, where a parabola is near
+NEAR = 0.1  # likewise, elsewhere
+LONGEST = 0.5  # first step, times the constant
 FARTHEST = 1e3  # times the constant: what can be moved further than this is not determined
 GROWTH = 3.0  # factor between the tries, outwards
 TRIES = 14  # fits for one end of an interval
-ITERATIONS = 12  # of a fit that starts at the fit of a neighbouring value
+ITERATIONS = 30  # of a fit that starts near the fits of neighbouring values
 
 Interval = tuple[float, float]
 
@@ -34,6 +40,7 @@ def profiled(
     allowed: float,
     variance: float,
     *,
+    matrix: Floats,
     fit_starts: bool,
     held: Bools,
     deadline: Deadline,
@@ -42,27 +49,47 @@ def profiled(
     """The interval of one constant of the best fit; inf at an end that the data do not determine.
 
     place: its number; error: its standard error, inf where unknown; allowed: how many standard errors from
-    the middle to an end; variance: of a weighted residual; bounds: what the constant may be.
+    the middle to an end; variance: of a weighted residual; matrix (P, P): the curvature at the best fit, of
+    constants and perhaps initial values; bounds: what the constant may be.
     """
+    count = len(fit.program.constants)
     centre = float(fit.program.constants[place])
     fixed = held.copy()
     fixed[place] = True
+    middle = np.concatenate([fit.program.constants, fit.starts.ravel()])
+    along = np.zeros(len(middle))
+    along[: len(matrix)] = _valley(matrix, place)
+
+    def fitted(parameters: Floats, iterations: int) -> Fit:
+        return fit_constants(
+            fit.program.with_constants(parameters[:count]), data, fit_starts=fit_starts, fixed=fixed,
+            starts=parameters[count:].reshape(fit.starts.shape), iterations=iterations, bends=True,
+        )  # fmt: skip
 
     def distance_towards(sign: float) -> Callable[[float], float]:
         """The distance in standard errors that the data see, of a constant moved by a step."""
-        state = [fit]  # each fit begins where the last one ended
+        path = [(0.0, middle)]  # steps, and all parameters of the fits there
 
-        def seen(step: float) -> float:
-            constants = state[0].program.constants.copy()
-            constants[place] = centre + sign * step
-            moved = fit_constants(
-                fit.program.with_constants(constants), data, starts=state[0].starts, fit_starts=fit_starts,
-                fixed=fixed, iterations=ITERATIONS,
-            )  # fmt: skip
+        def distance(moved: Fit) -> float:
             if not np.isfinite(moved.error):
                 return math.inf
-            state[0] = moved
             return math.sqrt(max(moved.error - fit.error, 0.0) * data.count / variance)
+
+        def seen(step: float) -> float:
+            begins = _followed(path, step, sign * along)
+            for one in begins:
+                one[place] = centre + sign * step
+            begins.sort(key=lambda one: fitted(one, 0).error)
+            found = math.inf
+            for begin in begins:  # usually the first is enough
+                moved = fitted(begin, ITERATIONS)
+                if (own := distance(moved)) < found:
+                    found, best = own, moved
+                if found <= (1.0 + CLOSE) * allowed or deadline.over:
+                    break
+            if math.isfinite(found):
+                path.append((step, np.concatenate([best.program.constants, best.starts.ravel()])))
+            return found
 
         return seen
 
@@ -71,34 +98,75 @@ def profiled(
     ends = []
     for sign, bound in zip((-1.0, 1.0), bounds, strict=True):
         farthest = min(FARTHEST * size, abs(bound - centre))
-        length = _end(distance_towards(sign), step, allowed, farthest, deadline) if farthest > 0.0 else 0.0
+        zero = abs(centre) if sign * centre < 0.0 else math.inf
+        length = 0.0
+        if farthest > 0.0:
+            length = _end(distance_towards(sign), step, size, allowed, farthest, zero, deadline)
         ends.append(centre + sign * length)
     return max(ends[0], bounds[0]), min(ends[1], bounds[1])
 
 
+def _valley(matrix: Floats, place: int) -> Floats:
+    """How all parameters (P,) move if one of them does by 1 and the sum of squares stays as small as it can."""
+    along = np.zeros(len(matrix))
+    along[place] = 1.0
+    if not np.isfinite(matrix).all():
+        return along
+    others = np.flatnonzero(np.arange(len(matrix)) != place)
+    own = matrix[np.ix_(others, others)]
+    length = np.sqrt(np.where(np.diag(own) > 0.0, np.diag(own), 1.0))
+    inverse = np.linalg.pinv(own / np.outer(length, length), rcond=1e-12, hermitian=True)
+    along[others] = -(inverse @ (matrix[others, place] / length)) / length
+    return along
+
+
+def _followed(path: list[tuple[float, Floats]], step: float, along: Floats) -> list[Floats]:
+    """Parameters with which a fit at a step may begin: along the valley, the line of two fits, the last fit."""
+    nearest = sorted(path, key=lambda one: abs(one[0] - step))
+    first, near = nearest[0]
+    begins = [near + (step - first) * along, near.copy()]
+    if len(nearest) > 1:
+        second, far = nearest[1]
+        begins.append(near + (step - first) / (first - second) * (near - far))
+    return begins
+
+
 def _end(
-    seen: Callable[[float], float], first: float, allowed: float, farthest: float, deadline: Deadline
+    seen: Callable[[float], float],
+    first: float,
+    size: float,
+    allowed: float,
+    farthest: float,
+    zero: float,
+    deadline: Deadline,
 ) -> float:
-    """The step at which the distance is the allowed one, inf if it never gets there."""
-    if first > farthest:
-        first = farthest
-    inside, outside, step = 0.0, math.inf, first
+    """The step at which the distance is the allowed one, inf if it never gets there.
+
+    first: where the curvature at the minimum expects it; size: of the constant.  Where that is far away in
+    a valley that bends, steps are shorter at first.  zero: the step at which the constant is 0, which is looked at before any beyond it: a rate and a
+    half-saturation may both be large or both be large and negative, and nothing in between.
+    """
+    inside, outside, step = 0.0, math.inf, min(first, LONGEST * size, farthest)
     near, far = 0.0, math.inf  # the distances there
-    for _ in range(TRIES):
+    last, side = False, False  # whether the last try, and the one before, was inside
+    for tried in range(TRIES):
+        if inside < zero < min(step, outside):
+            step = zero
         found = seen(step)
-        if abs(found - allowed) <= CLOSE * allowed:
-            return step * allowed / found
-        if found < allowed:
+        if abs(found - allowed) <= (CLOSE if step == first else NEAR) * allowed:
+            return inside + (allowed - near) / (found - near) * (step - inside)
+        last, side = found < allowed, last
+        if last:
             if step >= farthest:
                 return math.inf
             inside, near = step, found
         else:
             outside, far = step, found
-        if deadline.over:
-            break
+        if deadline.over:  # as the curvature there says
+            return min(step * allowed / found if found > 0.0 else math.inf, outside)
         if math.isinf(outside):
             step = min(GROWTH * step, farthest)
-        elif math.isinf(far):  # there the system has no solution
+        elif math.isinf(far) or (tried > 1 and last == side):  # no solution there, or a line is no guide
             step = 0.5 * (inside + outside)
         else:
             share = (allowed - near) / (far - near)
