@@ -107,7 +107,7 @@ def profiled(
 
 
 def _valley(matrix: Floats, place: int) -> Floats:
-    """How all parameters (P,) move if one of them does by 1 and the sum of squares stays as small as it can."""
+    """How all parameters (P,) move with one that moves by 1, if the sum of squares is to grow the least."""
     along = np.zeros(len(matrix))
     along[place] = 1.0
     if not np.isfinite(matrix).all():
@@ -121,7 +121,7 @@ def _valley(matrix: Floats, place: int) -> Floats:
 
 
 def _followed(path: list[tuple[float, Floats]], step: float, along: Floats) -> list[Floats]:
-    """Parameters with which a fit at a step may begin: along the valley, the line of two fits, the last fit."""
+    """Parameters with which a fit at a step may begin: along the valley, at the last fit, on from two fits."""
     nearest = sorted(path, key=lambda one: abs(one[0] - step))
     first, near = nearest[0]
     begins = [near + (step - first) * along, near.copy()]
@@ -143,8 +143,9 @@ def _end(
     """The step at which the distance is the allowed one, inf if it never gets there.
 
     first: where the curvature at the minimum expects it; size: of the constant.  Where that is far away in
-    a valley that bends, steps are shorter at first.  zero: the step at which the constant is 0, which is looked at before any beyond it: a rate and a
-    half-saturation may both be large or both be large and negative, and nothing in between.
+    a valley that bends, steps are shorter at first.  zero: the step at which the constant is 0, which is
+    looked at before any beyond it: a rate and a half-saturation may both be large, or both be large and
+    negative, and nothing in between.
     """
     inside, outside, step = 0.0, math.inf, min(first, LONGEST * size, farthest)
     near, far = 0.0, math.inf  # the distances there
