@@ -121,7 +121,7 @@ def _valley(matrix: Floats, place: int) -> Floats:
 
 
 def _followed(path: list[tuple[float, Floats]], step: float, along: Floats) -> list[Floats]:
-    """Parameters with which a fit at a step may begin: along the valley, at the last fit, on from two fits."""
+    """Parameters with which a fit may begin: along the valley, at the last fit, on the line of two fits."""
     nearest = sorted(path, key=lambda one: abs(one[0] - step))
     first, near = nearest[0]
     begins = [near + (step - first) * along, near.copy()]
