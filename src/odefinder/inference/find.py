@@ -109,7 +109,7 @@ def _found(
         proposals, decoded = proposals_of(reading, data, how, deadline, interrupt)
         report(SEARCHING)
         size = float(np.median(np.abs(scaling.factors[: data.dimension][~data.unseen])))
-        settings = SearchSettings(sparse=how.sparse, hidden_size=size)
+        settings = SearchSettings(sparse=how.sparse, hidden_size=size, factors=scaling.factors)
         kind = _kind_for(data)
         search = kind(data, estimate, settings, deadline, log_prior_of(reading, how), how.operators)
         if better is not None:

@@ -5,10 +5,8 @@ import pytest
 
 from odefinder.data.observations import Observations
 from odefinder.inference.choose.criterion import (
-    CONSTANT_COST,
     LEAST_PER_NODE,
     NETWORK_SHARE,
-    NODE_COST,
     TEMPERATURE,
     best_fit,
     criterion,
@@ -18,6 +16,7 @@ from odefinder.inference.choose.criterion import (
     on_front,
     runs_away,
 )
+from odefinder.inference.choose.description import CONSTANT_COST, NODE_COST
 from odefinder.inference.fit.refine import FLOOR, Fit
 from odefinder.inference.fit.states import estimate_states
 from tests.programs import words

@@ -24,6 +24,7 @@ from odefinder.expressions.program import (
     concatenate,
     subtree_end,
 )
+from odefinder.inference.choose.description import description
 from odefinder.numerics.evaluate import evaluate
 
 MOST = 0.9  # share of the states at which two systems must have values to be compared
@@ -44,7 +45,8 @@ def distinct(programs: Sequence[Program], states: Floats, tolerance: float) -> l
         for k, other in enumerate(values):
             if _agree(own, other, tolerance):
                 first, simplest = groups[k]
-                groups[k] = first, i if len(program) < len(programs[simplest]) else simplest
+                shorter = description(program) < description(programs[simplest])
+                groups[k] = first, i if shorter else simplest
                 break
         else:
             groups.append((i, i))

@@ -11,9 +11,9 @@ and the criterion is minus that, so smaller is better.  It is the same for exact
 - Initial values: Student's t with four degrees of freedom around the smoothed ones.  A wrong system often
   fits only from exactly those that were fitted to it, so START_COUNT observations should be explained from
   the smoothed ones, too.  Interpolated initial values are not fitted.
-- Structure: half of it the network's log-probability, half a plain description length; a system that the
-  network was not asked about, or could not write, has the description length alone.  A system that runs away
-  from initial values that the data might have had is trusted less.
+- Structure: half of it the network's log-probability, half a description length (`description.py`); a system
+  that the network was not asked about, or could not write, has the description length alone.  A system that
+  runs away from initial values that the data might have had is trusted less.
 
 The figures below were measured with `benchmarks/objective.py` on synthetic and textbook systems under both
 kinds of noise.  The choice hardly depends on them: with any temperature from 0.25 to 1 and any share of the
@@ -28,7 +28,8 @@ import numpy as np
 
 from odefinder.data.observations import Floats, Observations
 from odefinder.data.roles import Role
-from odefinder.expressions.program import INV, POW, SIN, Program
+from odefinder.expressions.program import Program
+from odefinder.inference.choose.description import description
 from odefinder.inference.fit.refine import FLOOR, Fit, fit_constants, given_constants
 from odefinder.inference.fit.states import StateEstimate
 from odefinder.numerics.integrate import Status, integrate
@@ -37,9 +38,6 @@ from odefinder.simulation.domain import held_at_the_end, leaves_domain
 # The likelihood assumes independent errors of one shape and a system without any approximation, so it is
 # surer than it should be.
 TEMPERATURE = 0.5
-# Description length: what the network's log-probability costs per node and, in addition, per constant, by
-# linear regression over the candidates of 139 fits.  A function or real power costs as much as a constant.
-NODE_COST, CONSTANT_COST = 1.5, 4.0
 NETWORK_SHARE = 0.5
 LEAST_PER_NODE = -4.0  # log-probability below which the network is not trusted: it may lack the word
 FREEDOM = 4.0  # degrees of freedom of the distribution of initial values
@@ -86,9 +84,7 @@ def log_structure(
 
     constants: how many are fitted, where that is not their number in the program.
     """
-    functions = np.count_nonzero((program.ops >= SIN) | (program.ops == POW) | (program.ops == INV))
-    count = len(program.constants) if constants is None else constants
-    plain = -NODE_COST * len(program) - CONSTANT_COST * (count + int(functions))
+    plain = -description(program, constants)
     if log_probability is None:
         return plain
     network = max(log_probability, LEAST_PER_NODE * len(program))

@@ -136,6 +136,11 @@ class Equations:
             source = sources.pop() if len(sources) == 1 else "search"
             yield joined([fit for fit, _ in parts], self.data), source
 
+    def best_fits(self, component: int, count: int) -> list[ComponentFit]:
+        """The best equations of a variable, best first."""
+        front = self._fronts[component]
+        return [front[key][0] for _, key in self._best(component, count, by_votes=False)]
+
     def _best(self, component: int, count: int, by_votes: bool) -> list[tuple[float, bytes]]:
         """Scores and keys of the best equations of a variable, best first.
 

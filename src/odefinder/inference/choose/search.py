@@ -22,6 +22,7 @@ from odefinder.expressions.form import Form
 from odefinder.expressions.program import Program, component_bounds, concatenate
 from odefinder.inference.choose.alike import simplified
 from odefinder.inference.choose.candidates import Candidate, alike_within
+from odefinder.inference.choose.copies import systems_of_copies
 from odefinder.inference.choose.criterion import criterion
 from odefinder.inference.choose.equations import LONGEST, Equations
 from odefinder.inference.choose.pool import Pool
@@ -60,6 +61,8 @@ class SearchSettings:
     parents: int = 2  # best systems from which a round starts
     passes: int = 2  # with improved estimates of smoothed states
     hidden_size: float = 1.0  # of observed states, in the user's units: known equations may have hidden ones
+    factors: Floats | None = None  # the units of the variables: identical ones have equal constants there
+    copies: int = 4  # systems of identical units that are fitted before each round, where there are some
 
 
 class Search(Pool):
@@ -254,6 +257,7 @@ class Search(Pool):
 
     def search_around(self) -> bool:
         """One round of small changes to the best systems' equations; returns whether the best improved."""
+        self._fit_copies()
         ranked = self.ranked()
         if not ranked:
             return False
@@ -273,6 +277,16 @@ class Search(Pool):
                         break
                     self.equations.match_program(component, changed, "search", iterations=8)
         return self.combine(votes=self.estimate.smoothed)
+
+    def _fit_copies(self) -> None:
+        """Fit systems of identical bodies: one law of motion, with the variables exchanged."""
+        if len(self.data.velocities) < 2 or self.deadline.over:
+            return
+        factors = np.ones(self.data.variables) if self.settings.factors is None else self.settings.factors
+        kept, count = self.settings.equations, self.settings.copies
+        for program in systems_of_copies(self.data, self.equations, factors, kept, count):
+            if not self.deadline.over:
+                self._fit_program(program, "search")
 
     # ------------------------------------------------------------ parts
 

@@ -17,7 +17,8 @@ from odefinder.data.given import STAYS, Complete, Given
 from odefinder.data.observations import Floats, Ints, Observations
 from odefinder.expressions.program import CONST, MUL, VAR, Program, component_bounds, concatenate
 from odefinder.expressions.terms import node, term_bounds
-from odefinder.inference.choose.criterion import CONSTANT_COST, TEMPERATURE, log_likelihood
+from odefinder.inference.choose.criterion import TEMPERATURE, log_likelihood
+from odefinder.inference.choose.description import CONSTANT_COST
 from odefinder.inference.fit.errors import standard_errors
 from odefinder.inference.fit.refine import Fit, fit_constants
 

@@ -20,12 +20,8 @@ from odefinder.expressions.form import Form
 from odefinder.expressions.monomials import exponents, monomial
 from odefinder.expressions.program import Program
 from odefinder.inference.choose.candidates import Candidate, in_order, merged, tried_elsewhere, weights_of
-from odefinder.inference.choose.criterion import (
-    CONSTANT_COST,
-    NODE_COST,
-    criterion,
-    log_structure,
-)
+from odefinder.inference.choose.criterion import criterion, log_structure
+from odefinder.inference.choose.description import CONSTANT_COST, NODE_COST
 from odefinder.inference.choose.stepwise import Stepwise
 from odefinder.inference.fit.refine import FLOOR
 from odefinder.inference.fit.shooting import outlook

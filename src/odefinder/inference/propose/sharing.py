@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-import numpy as np
-
-from odefinder.expressions.program import VAR, Program
-from odefinder.expressions.terms import sum_of, terms_of
+from odefinder.data.observations import Floats
+from odefinder.expressions.program import CONST, MUL, VAR, Program, concatenate
+from odefinder.expressions.terms import node, sum_of, terms_of
 
 MOST = 8  # states: with more there are too many pairs
 
@@ -33,14 +32,14 @@ def shared_equations(
         for other, equation in enumerate(equations):
             if other == own or other in closed:
                 continue
-            yield own, _renamed(equation, _exchanged(own, other, positions))
+            yield own, renamed(equation, exchanged(own, other, positions))
             if dimension > 2:
-                yield own, _renamed(equation, {k: (k + own - other) % dimension for k in range(dimension)})
+                yield own, renamed(equation, shifted(own - other, dimension))
             for term in terms_of(equation):
                 yield own, sum_of([equations[own], term])
 
 
-def _exchanged(one: int, other: int, positions: Mapping[int, int]) -> dict[int, int]:
+def exchanged(one: int, other: int, positions: Mapping[int, int]) -> dict[int, int]:
     """New names where two states change places, with what they are derivatives of."""
     names = {one: other, other: one}
     while one in positions and other in positions:
@@ -49,10 +48,29 @@ def _exchanged(one: int, other: int, positions: Mapping[int, int]) -> dict[int, 
     return names
 
 
-def _renamed(equation: Program, names: dict[int, int]) -> Program:
-    """The equation with other variables."""
-    index = np.where(equation.ops == VAR, equation.values, -1.0).astype(int)
-    values = [
-        float(names.get(k, k)) if k >= 0 else value for k, value in zip(index, equation.values, strict=True)
-    ]
-    return Program(equation.ops, np.array(values, np.float64))
+def shifted(step: int, count: int) -> dict[int, int]:
+    """New names where all states move on, as in a ring."""
+    return {k: (k + step) % count for k in range(count)}
+
+
+def renamed(
+    equation: Program, names: Mapping[int, int], factors: Floats | None = None, own: int = 0
+) -> Program:
+    """The equation with other variables.
+
+    factors: the units of the variables; the new equation is the same in the user's units, where identical
+    units have the same constants.  own: the state that the equation belongs to.
+    """
+    pieces = []
+    for op, value in zip(equation.ops.tolist(), equation.values.tolist(), strict=True):
+        if op != VAR:
+            pieces.append(node(op, value))
+            continue
+        old, new = int(value), names.get(int(value), int(value))
+        if factors is not None and old != new:
+            pieces += [node(MUL), node(CONST, float(factors[new] / factors[old]))]
+        pieces.append(node(VAR, float(new)))
+    if factors is not None:
+        ratio = float(factors[own] / factors[names.get(own, own)])
+        pieces = [node(MUL), node(CONST, ratio), *pieces]
+    return concatenate(pieces)
