@@ -8,42 +8,33 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property
-from numbers import Integral
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from odefinder.data.arrays import from_arrays
 from odefinder.data.dataset import Dataset, Floats
-from odefinder.data.joining import joined
+from odefinder.data.forms import dataset_of, with_variables_of
 from odefinder.data.time_units import in_units_of
-from odefinder.edge.parameters import checked, checked_all
-from odefinder.edge.rules import cores, items, shown
+from odefinder.edge.parameters import checked_all
+from odefinder.edge.rules import cores, items
 from odefinder.errors import SettingsError
-from odefinder.inference.choose.criterion import on_front
 from odefinder.inference.find import find
 from odefinder.inference.fit.known_settings import Known, knowledge_of
 from odefinder.inference.fit.known_text import known_states
 from odefinder.inference.fit.starts import starts_of
-from odefinder.inference.known_parts import varied_values
 from odefinder.inference.measures import Measure, chaos_measure, checked_measure
 from odefinder.inference.outcome import Outcome
 from odefinder.inference.propose.decode import Decoding
-from odefinder.inference.remarks import Explanation
 from odefinder.inference.settings import FindSettings, default_budget
 from odefinder.inference.wishes import guessed_programs, operators_of, seed_of
-from odefinder.inference.workers import run_apart
+from odefinder.inference.workers import side_by_side
 from odefinder.numerics.r2 import variance_weighted_r2
-from odefinder.output import model_file, table
+from odefinder.output import model_file
 from odefinder.output.progress import checked_progress, stage_line
+from odefinder.output.results import Results
 from odefinder.output.scikit_learn import Parameters, not_fitted_error
-from odefinder.output.trust import Trust
 from odefinder.system import ODESystem
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 Guess = str | ODESystem | dict[str, str]
 
@@ -54,7 +45,7 @@ def __getattr__(name: str) -> Any:
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
-class ODEFormer(Trust, Parameters):
+class ODEFormer(Results, Parameters):
     """Finds the system of ordinary differential equations behind observed trajectories.
 
     >>> model = ODEFormer().fit(X, t)  # doctest: +SKIP
@@ -115,7 +106,6 @@ class ODEFormer(Trust, Parameters):
     system_: ODESystem
     starts_: Floats
     chosen_: int
-    constants_: dict[str, float | tuple[float, ...]]
     error_: Exception  # of a fit that failed in `fit_many`
 
     def __init__(
@@ -195,7 +185,7 @@ class ODEFormer(Trust, Parameters):
         """
         begin = time.perf_counter()
         given = {"inputs": inputs, "conditions": conditions, "errors": errors}
-        dataset = self._cast(_dataset(X, t, variables, trajectory, **given))
+        dataset = self._cast(dataset_of(X, t, variables, trajectory, **given))
         how = self._settings(dataset)
         how = replace(how, spent=time.perf_counter() - begin)
         with stage_line(checked_progress(self.progress), how.time_budget) as report:
@@ -218,23 +208,12 @@ class ODEFormer(Trust, Parameters):
         `dask`, `ray`).  Where a fit fails, or its process is killed, its copy has the error as `error_`, and
         the others are not touched.
         """
-        import joblib
-
-        given = checked_all({"n_jobs": n_jobs, "backend": backend})
         every = items(datasets)
-        if given["n_jobs"] == 0 or every is None:
+        if checked_all({"n_jobs": n_jobs, "backend": backend})["n_jobs"] == 0 or every is None:
             raise SettingsError("give fit_many a list of datasets, and n_jobs other than 0")
-        try:
-            parallel = joblib.Parallel(n_jobs=n_jobs, backend=backend)
-        except (ValueError, ImportError) as problem:
-            raise SettingsError(f"joblib does not know the back-end {backend!r}: {problem}") from None
         jobs = [(self.copy(), one) for one in every]
-        processes = joblib.effective_n_jobs(n_jobs)
-        ours = backend in (None, "loky") and _is_default(joblib.parallel.get_active_backend()[0])
-        if ours and min(processes, len(jobs)) > 1:
-            results = run_apart([(_fit_one, job) for job in jobs], processes)
-            return [_or_error(job[0], one) for job, one in zip(jobs, results, strict=True)]
-        return list(parallel(joblib.delayed(_fit_one)(*job) for job in jobs))
+        results = side_by_side(_fit_one, jobs, n_jobs, backend)
+        return [_or_error(model, one) for (model, _), one in zip(jobs, results, strict=True)]
 
     def _settings(self, dataset: Dataset) -> FindSettings:
         """The parameters, checked."""
@@ -273,44 +252,6 @@ class ODEFormer(Trust, Parameters):
 
     # ------------------------------------------------------------------------------------ results
 
-    @cached_property
-    def equations_(self) -> pd.DataFrame:
-        """All systems that were found, best first."""
-        if not self.__sklearn_is_fitted__():  # as of an attribute that is not there
-            raise AttributeError(f"{type(self).__name__!r} object has no attribute 'equations_'")
-        import pandas as pd
-
-        found = self._explanations
-        sizes = [one.system.complexity for one in found]
-        windows = {"r2_windows": [one.r2_windows for one in found]} if found[0].r2_windows is not None else {}
-        table = pd.DataFrame(
-            {
-                "complexity": sizes,
-                "r2": [one.r2 for one in found],
-                **windows,
-                "front": on_front(sizes, [-one.explained for one in found]),
-                "criterion": [one.criterion for one in found],
-                "weight": [one.weight for one in found],
-                "source": [one.source for one in found],
-                "errors": self.standard_errors(),
-                "system": [one.system for one in found],
-            }
-        )
-        table.attrs["early"] = self.early_
-        return table
-
-    def choose(self, row: int) -> ODEFormer:
-        """Take another row of `equations_` as the result."""
-        explanations = self._fitted()
-        if not isinstance(row, Integral) or not 0 <= row < len(explanations):
-            raise SettingsError(
-                f"there is no row {shown(row)} in equations_; choose one from 0 to {len(explanations) - 1}"
-            )
-        self.chosen_ = int(row)
-        self.system_, self.starts_ = explanations[row].system, explanations[row].starts
-        self.constants_ = dict(explanations[row].constants)
-        return self
-
     def score(
         self,
         X: Any,
@@ -333,9 +274,9 @@ class ODEFormer(Trust, Parameters):
         self._fitted()
         measure = checked_measure(measure)
         given = in_units_of(
-            _dataset(X, t, inputs=inputs, conditions=conditions, errors=errors), self.dataset_.clock
+            dataset_of(X, t, inputs=inputs, conditions=conditions, errors=errors), self.dataset_.clock
         )
-        dataset = self._cast(_with_variables(given, self.dataset_.observed))
+        dataset = self._cast(with_variables_of(given, self.dataset_.observed))
         if sorted(dataset.known) != sorted(self.system_.inputs):
             raise SettingsError(
                 f"the system reads {', '.join(self.system_.inputs) or 'no inputs'}, and the data have "
@@ -348,51 +289,6 @@ class ODEFormer(Trust, Parameters):
         driven = zip(starts, dataset.times, dataset.all_signals(), strict=True)
         predicted = [system.simulate(start, times, signals) for start, times, signals in driven]
         return variance_weighted_r2(np.concatenate(dataset.states), np.concatenate(predicted))
-
-    def sympy(self) -> list[Any]:
-        """The right-hand sides of the chosen system as SymPy expressions."""
-        self._fitted()
-        return self.system_.sympy()
-
-    def export(self, target: str, trajectory: int = 0) -> str:
-        """Source of the chosen system for another program: see `ODESystem.export` for the targets.
-
-        It has the start values, time span, inputs and doses of one of the observed trajectories.
-        """
-        self._fitted()
-        data, system = self._with_varied(), self.system_
-        if not isinstance(trajectory, Integral) or not 0 <= trajectory < len(data):
-            raise SettingsError(f"there is no trajectory {trajectory!r}; they run from 0 to {len(data) - 1}")
-        if missing := set(system.inputs) - set(data.known):
-            raise SettingsError(f"the data lack {', '.join(sorted(missing))}; use system_.export(inputs=...)")
-        signals = data.all_signals()[trajectory]
-        columns = [data.known.index(name) for name in system.inputs]
-        signals = signals._replace(before=signals.before[:, columns], after=signals.after[:, columns])
-        return system.export(target, self.starts_[trajectory], data.times[trajectory], signals)
-
-    def _with_varied(self) -> Dataset:
-        """The data with the constants that vary as conditions."""
-        return self.dataset_.with_conditions(varied_values(self.constants_))
-
-    def plot(self, path: str | Path | None = None, bands: bool = True, horizon: float | None = None) -> Any:
-        """A figure of equations, data, trajectories, phase portrait and candidates; also to a file.
-
-        bands: whether the trajectories have bands of 90 %.  horizon: how long they go on after the data.
-        """
-        from odefinder.output.plot import Front, save, summary_figure
-
-        self._fitted()
-        # On a logarithmic axis a fit with R2 = 1 would have no place.
-        errors = [max(1.0 - one.explained, 1e-12) for one in self._explanations]
-        front = Front([one.system.complexity for one in self._explanations], errors, self.chosen_)
-        longer = 0.0 if horizon is None else checked("horizon", horizon)
-        around = self.observed_bands(longer) if checked("bands", bands) else []
-        data = self._with_varied()
-        system = self.system_.with_inputs(data.known)
-        figure = summary_figure(data, system, self.starts_, front, around, longer)
-        if path is not None:
-            save(figure, path)
-        return figure
 
     def save(self, path: str | Path) -> None:
         """Write the fitted estimator as JSON, for `ODEFormer.load` and `odefinder simulate`."""
@@ -409,39 +305,8 @@ class ODEFormer(Trust, Parameters):
         model = cls(**{name: value for name, value in saved.parameters.items() if name in known})
         return model._keep(saved.dataset, saved.outcome).choose(saved.chosen)
 
-    def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "_explanations")
 
-    def __str__(self) -> str:
-        if not self.__sklearn_is_fitted__():
-            return super().__repr__()
-        return table.as_text(self.dataset_, self._explanations, self.chosen_, self.notes_)
-
-    def __repr__(self) -> str:
-        return str(self) if self.__sklearn_is_fitted__() else super().__repr__()
-
-    def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
-        """In a notebook, the table."""
-        html = self._repr_html_()
-        return {"text/plain": repr(self), **({} if html is None else {"text/html": html})}
-
-    def _repr_html_(self) -> str | None:
-        from odefinder.output.html import as_html
-
-        if not self.__sklearn_is_fitted__():
-            return None
-        return as_html(self.dataset_, self._explanations, self.chosen_, self.notes_)
-
-    def _fitted(self) -> list[Explanation]:
-        if not self.__sklearn_is_fitted__():
-            error = getattr(self, "error_", None)
-            raise not_fitted_error()(
-                f"this fit failed: {error}" if error else "this ODEFormer has no result yet; call fit(X, t)"
-            )
-        return self._explanations
-
-
-# ---------------------------------------------------------------------------------------- what was given
+# ---------------------------------------------------------------------------------------- many fits
 
 
 def _fit_one(model: ODEFormer, data: Any) -> ODEFormer:
@@ -453,43 +318,9 @@ def _fit_one(model: ODEFormer, data: Any) -> ODEFormer:
         return model
 
 
-def _is_default(backend: Any) -> bool:
-    """Whether joblib's own processes would be used: nobody chose another back-end."""
-    return type(backend).__name__ in ("LokyBackend", "SequentialBackend")
-
-
 def _or_error(model: ODEFormer, result: Any) -> ODEFormer:
     """What another process returned, or the estimator with the error in its place."""
     if isinstance(result, ODEFormer):
         return result
     model.error_ = result
     return model
-
-
-def _dataset(
-    X: Any,
-    t: Any,
-    variables: Sequence[Hashable] | None = None,
-    trajectory: Hashable | None = None,
-    **known: Any,
-) -> Dataset:
-    several = isinstance(X, (list, tuple)) and len(X) > 0 and all(isinstance(one, Dataset) for one in X)
-    if not several and not isinstance(X, Dataset):
-        return from_arrays(X, t, variables, trajectory, **known)
-    if any(one is not None for one in (t, variables, trajectory, *known.values())):
-        raise SettingsError("a Dataset has its own times, variables and inputs; give nothing else")
-    return joined(X) if several else X
-
-
-def _with_variables(dataset: Dataset, names: tuple[str, ...]) -> Dataset:
-    """The data with the variables of these names, or in their places where one of both sides has no names."""
-    given = dataset.variables
-    if set(names) <= set(given):
-        return dataset.with_variables(names)
-    unnamed = tuple(f"x{j}" for j in range(len(names)))
-    if len(given) == len(names) and unnamed in (given, names):
-        return replace(dataset, variables=names, titles=names)
-    raise SettingsError(
-        f"the variables of the data are {', '.join(given)}, those of the system {', '.join(names)}; "
-        "give the same ones"
-    )

@@ -21,10 +21,28 @@ from contextlib import suppress
 from typing import IO, Any
 
 from odefinder.compiling.cache import child_environment
-from odefinder.errors import OdefinderError, WorkerError
+from odefinder.errors import OdefinderError, SettingsError, WorkerError
 
 LENGTH = 8  # bytes before a message that say how long it is
 Call = tuple[Callable[..., Any], tuple[Any, ...]]
+
+
+def side_by_side(
+    call: Callable[..., Any], jobs: Sequence[tuple[Any, ...]], n_jobs: int | None, backend: str | None
+) -> list[Any]:
+    """call(*job) for each job: in processes of our own, or through a back-end of joblib that users chose."""
+    import joblib
+
+    try:
+        parallel = joblib.Parallel(n_jobs=n_jobs, backend=backend)
+    except (ValueError, ImportError) as problem:
+        raise SettingsError(f"joblib does not know the back-end {backend!r}: {problem}") from None
+    processes = joblib.effective_n_jobs(n_jobs)
+    # joblib's own processes would be used: nobody chose another back-end.
+    default = type(joblib.parallel.get_active_backend()[0]).__name__ in ("LokyBackend", "SequentialBackend")
+    if backend in (None, "loky") and default and min(processes, len(jobs)) > 1:
+        return run_apart([(call, job) for job in jobs], processes)
+    return list(parallel(joblib.delayed(call)(*job) for job in jobs))
 
 
 def run_apart(calls: Sequence[Call], processes: int) -> list[Any]:
