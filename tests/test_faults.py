@@ -1,10 +1,11 @@
 """Faults around a fit: signals, pipes, threads, caches, kills.  Some in `make test`, all in `make fuzz`.
 
 Kills of `generate` and `bench` are in tests/prior and tests/bench, too, at chosen moments; here they come at
-random ones.
+random ones, those of `train`, too.
 """
 
 import hashlib
+import json
 import os
 import random
 import signal
@@ -14,6 +15,7 @@ import tempfile
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -191,20 +193,29 @@ def test_nothing_can_be_written(table: Path, home: str | None) -> None:
 # ---------------------------------------------------------------- kills
 
 
-def killed_until_done(arguments: list[str], seed: int, least: float, most: float) -> int:
-    """Start again after every SIGKILL at a random moment; how often that was."""
+def killed_until_done(command: list[str], written: Path, seed: int) -> int:
+    """Start again after every SIGKILL, at a random moment after something was written; how often that was."""
+
+    def stamp() -> object:
+        return (written.stat().st_mtime_ns, written.stat().st_size) if written.exists() else None
+
     rng = random.Random(seed)
     for kills in range(MOMENTS):
-        process = started(arguments)
+        before = stamp()
+        process = subprocess.Popen(
+            command, env=child_environment(), start_new_session=True, stdout=subprocess.DEVNULL
+        )
+        while process.poll() is None and stamp() == before:
+            time.sleep(0.01)
         try:
-            process.communicate(timeout=rng.uniform(least, most))
+            process.wait(rng.uniform(0.0, 2.0))
         except subprocess.TimeoutExpired:
             process.kill()
-            process.communicate()
+            process.wait()
         else:
             assert process.returncode == 0
             return kills
-    assert ended(started(arguments))[0] == 0
+    assert subprocess.run(command, env=child_environment(), check=False, capture_output=True).returncode == 0
     return MOMENTS
 
 
@@ -215,9 +226,60 @@ def digests(folder: Path, pattern: str) -> dict[str, str]:
 @slow
 def test_generate_killed_at_random_moments(tmp_path: Path) -> None:
     def command(folder: Path) -> list[str]:
-        options = "generate --count 4000 --shard-size 200 --seed 5 --jobs 1 --no-progress --out"
-        return [*options.split(), str(folder)]
+        options = "generate --count 12000 --shard-size 100 --seed 5 --jobs 1 --no-progress --out"
+        return [*COMMAND, *options.split(), str(folder)]
 
-    assert ended(started(command(tmp_path / "whole")))[0] == 0
-    assert killed_until_done(command(tmp_path / "broken"), 0, 2.0, 15.0) > 0
+    assert subprocess.run(command(tmp_path / "whole"), env=child_environment(), check=False).returncode == 0
+    assert killed_until_done(command(tmp_path / "broken"), tmp_path / "broken", 0) > 0
     assert digests(tmp_path / "whole", "*.parquet") == digests(tmp_path / "broken", "*.parquet")
+
+
+@slow
+def test_bench_killed_at_random_moments(tmp_path: Path) -> None:
+    """The same results but for the times that they took, each once."""
+
+    def command(folder: Path) -> list[str]:
+        options = "bench --methods sindy-simulation,oracle --systems 1-20 --sigma 0,0.05 --no-progress"
+        return [*COMMAND, *options.split(), "--jobs", "1", "--out", str(folder)]
+
+    def results(folder: Path) -> list[str]:
+        rows = [json.loads(line) for line in (folder / "results.jsonl").read_text().splitlines()]
+        clocks = ("wall_s", "cpu_s", "memory_mb")
+        return sorted(json.dumps({k: v for k, v in row.items() if k not in clocks}) for row in rows)
+
+    assert subprocess.run(command(tmp_path / "whole"), env=child_environment(), check=False).returncode == 0
+    assert killed_until_done(command(tmp_path / "broken"), tmp_path / "broken" / "results.jsonl", 1) > 0
+    assert results(tmp_path / "whole") == results(tmp_path / "broken")
+
+
+TRAINING = """
+import sys
+from dataclasses import replace
+from pathlib import Path
+from odefinder.training import loop
+from odefinder.training.settings import training_preset
+loop.SAVE_EVERY = loop.LOG_EVERY = -1.0  # after every step
+settings = replace(training_preset("tiny"), batch_tokens=2_000)
+run = loop.Run(Path(sys.argv[1]), settings, resume=True, device="cpu")
+if run.progress.step < 300:
+    run.train(steps=300 - run.progress.step, plan=300)
+"""
+
+
+@slow
+def test_train_killed_at_random_moments(tmp_path: Path) -> None:
+    """The same tensors to the bit, wherever the kills fell; most fall while a checkpoint is written."""
+    checkpoint = pytest.importorskip("odefinder.network.checkpoint")
+
+    def command(folder: Path) -> list[str]:
+        return [sys.executable, "-c", TRAINING, str(folder)]
+
+    def written(folder: Path) -> tuple[dict[str, bytes], dict[str, Any]]:
+        tensors, head = checkpoint.read(folder / "checkpoint.safetensors")
+        head["progress"]["minutes"] = 0.0
+        return {name: tensor.numpy().tobytes() for name, tensor in tensors.items()}, head
+
+    assert subprocess.run(command(tmp_path / "whole"), env=child_environment(), check=False).returncode == 0
+    broken = tmp_path / "broken"
+    assert killed_until_done(command(broken), broken / "checkpoint.safetensors", 2) > 0
+    assert written(tmp_path / "whole") == written(broken)

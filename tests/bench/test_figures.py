@@ -190,7 +190,7 @@ def test_systems_that_have_changed() -> None:
     [
         ({"ending": "gif"}, "png, pdf, svg, not 'gif'"),
         ({"method": "sindy"}, "no results of 'sindy'"),
-        ({"out": Path(__file__)}, "is a file; give a folder"),
+        ({"out": Path(__file__)}, "is a file; give the path of a folder"),
     ],
 )
 def test_what_goes_wrong(tmp_path: Path, options: dict[str, Any], message: str) -> None:

@@ -46,12 +46,13 @@ def test_generate_prints_statistics_and_resumes(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--count", "0"], "odefinder: count is the number of examples, 1 or more, got 0"),
+        (["--count", "0"], "odefinder: count is a whole number of examples, 1 or more, not 0"),
         (
             ["--count", "5", "--preset", "x"],
             "odefinder: there is no preset 'x'; choose one of paper, plain, default",
         ),
-        (["--count", "5", "--jobs", "0"], "odefinder: jobs is the number of shards worked on at once"),
+        (["--count", "5", "--jobs", "0"], "odefinder: jobs is a whole number from 1 to 1024, not 0"),
+        (["--count", "5", "--jobs", "9" * 400], "odefinder: jobs is a whole number from 1 to 1024, not"),
     ],
 )
 def test_our_errors_are_one_plain_message(tmp_path: Path, arguments: list[str], message: str) -> None:

@@ -260,10 +260,10 @@ def test_other_settings_in_the_same_folder(folder: Path, changes: dict, message:
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"count": 0}, "count is the number of examples, 1 or more, got 0"),
-        ({"jobs": 0}, "jobs is .* 1 or more, got 0"),
+        ({"count": 0}, "count is a whole number of examples, 1 or more, not 0"),
+        ({"jobs": 0}, "jobs is a whole number from 1 to 1024, not 0"),
         ({"seed": -1}, "a seed is a whole number"),
-        ({"shard_size": 0}, "1 or more examples"),
+        ({"shard_size": 0}, "shard_size is a whole number of examples, 1 or more"),
         ({"points": 3}, "points is 8 to 200, or 0 for any"),
         ({"preset": "papper"}, "no preset 'papper'; choose one of paper, plain, default"),
         ({"vocabulary": "none"}, "no vocabulary 'none'; choose from"),

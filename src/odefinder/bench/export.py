@@ -10,8 +10,8 @@ from pathlib import Path
 import numpy as np
 
 from odefinder.bench.tasks import Task
-from odefinder.edge.writing import replacing
-from odefinder.errors import DataError, SettingsError
+from odefinder.edge.writing import make_folder, replacing
+from odefinder.errors import SettingsError
 
 
 def export_tasks(tasks: Iterable[Task], folder: Path) -> int:
@@ -28,10 +28,7 @@ def export_tasks(tasks: Iterable[Task], folder: Path) -> int:
             / f"sigma-{task.sigma:g}_rho-{task.rho:g}"
             / f"{_file_name(task.system)}_{task.initial}.csv"
         )
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-        except OSError as problem:
-            raise DataError(f"cannot make {path.parent}: {problem.strerror or problem}") from None
+        make_folder(path.parent)
         t, x = task.observed()
         header = ",".join(["t", *task.variables])
         with replacing(path) as place:

@@ -18,7 +18,7 @@ from odefinder.bench.protocol import Result, Status
 from odefinder.edge.documents import MOST_BYTES, checked_document, parsed
 from odefinder.edge.reading import read_bytes
 from odefinder.edge.rules import Anything, Choice, Flag, ListOf, MapOf, Number, Object, OrNone, Text, Whole
-from odefinder.edge.writing import write_text
+from odefinder.edge.writing import make_folder, write_text
 from odefinder.errors import DataError, SettingsError
 
 FORMAT = 1
@@ -95,10 +95,7 @@ def open_run(
     if command not in content["commands"]:
         content["commands"].append(command)
     content |= environment
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as problem:
-        raise DataError(f"cannot make the folder {folder}: {problem.strerror or problem}") from None
+    make_folder(folder)
     write_text(folder / RUN, json.dumps(content, indent=1) + "\n")
 
 

@@ -25,6 +25,7 @@ from odefinder.bench.results import FORMAT, ResultFile, open_run, read_results
 from odefinder.bench.sets import CASES, SYNTHETIC, load_set, set_title, systems_digest
 from odefinder.bench.tasks import Task, choose_systems, make_tasks
 from odefinder.data.corruption import NOISES, Noise
+from odefinder.edge.parameters import checked
 from odefinder.errors import MissingExtraError, SettingsError
 
 
@@ -95,8 +96,7 @@ def run(
 
     jobs: fits at a time.  backend: "processes", or "dask": the cluster at `address`, or a local one.
     """
-    if jobs < 1:
-        raise SettingsError(f"jobs is the number of fits at a time, 1 or more, got {jobs}")
+    checked("jobs", jobs)
     if backend not in ("processes", "dask"):
         raise SettingsError(f"the backend is processes or dask, not {backend!r}")
     if address is not None and backend != "dask":

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Annotated
 
@@ -56,10 +55,13 @@ def _text(path: Path, to: str, row: int | None, trajectory: int) -> str:
 
 def _is_system(path: Path) -> bool:
     """Whether it is the file of a system; what is wrong with others, their reader says."""
+    from odefinder.edge.documents import MOST_BYTES, parsed
+    from odefinder.edge.reading import read_bytes
+    from odefinder.errors import DataError
     from odefinder.expressions.saved import FORMAT
 
     try:
-        content = json.loads(path.read_bytes())
-    except (OSError, ValueError, RecursionError):
+        content = parsed(read_bytes(path, MOST_BYTES))
+    except DataError:
         return False
     return isinstance(content, dict) and content.get("format") == FORMAT

@@ -54,6 +54,10 @@ PARAMETERS: dict[str, Any] = {
     "path": PathOf(),
     "folder": PathOf("the path of a folder, as text or a Path"),
     "function": Text("the name of a Python function: letters and digits", most=1_000),
+    # of generate and bench
+    "jobs": Whole(f"a whole number from 1 to {MOST_THREADS}", 1, MOST_THREADS),
+    "count": Whole("a whole number of examples, 1 or more", 1, 2**48),
+    "shard_size": Whole("a whole number of examples, 1 or more", 1, 2**31),
     # of the command line
     "budget": OrNone(Number("a number of seconds above 0", 0.0, above=True)),
     "seed": Whole("a whole number, 0 or more", 0, 2**128),

@@ -62,6 +62,17 @@ def check_place(path: Path) -> None:
         raise DataError(f"cannot write {_short(path)}: permission denied; choose another place")
 
 
+def make_folder(path: Path) -> None:
+    """Make a folder with those above it, unless it is there; the error says why it cannot be made."""
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except FileExistsError:
+        raise DataError(f"{path} is a file; give the path of a folder") from None
+    except (OSError, ValueError) as error:
+        reason = str(getattr(error, "strerror", None) or error)
+        raise DataError(f"cannot make the folder {_short(path)}: {reason}; choose another place") from None
+
+
 def write_bytes(path: Path, content: bytes) -> None:
     """Write a file completely, or leave what was there."""
     with replacing(path) as place:

@@ -21,7 +21,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from odefinder.edge.documents import parsed
-from odefinder.edge.writing import replacing
+from odefinder.edge.writing import make_folder, replacing
 from odefinder.errors import CheckpointError
 from odefinder.language.tokens import Vocabulary
 from odefinder.network.files import (
@@ -61,7 +61,7 @@ def header(settings: NetworkSettings, **content: Any) -> dict[str, Any]:
 
 def write(path: Path, tensors: dict[str, Tensor], head: dict[str, Any]) -> None:
     """Write a file completely or not at all."""
-    path.parent.mkdir(parents=True, exist_ok=True)
+    make_folder(path.parent)
     contiguous = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
     with replacing(path) as place:
         save_file(contiguous, place, metadata={"odefinder": json.dumps(head)})

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from odefinder.data.roles import KNOWN, SEEN, UNSEEN
 from odefinder.data.units import T_END, T_START
+from odefinder.edge.writing import make_folder
 from odefinder.errors import CheckpointError
 from odefinder.language.number_words import PAD, number_ids
 from odefinder.language.tokens import BOS, Vocabulary
@@ -101,7 +102,7 @@ def export(source: Path, out: Path, tolerance: float = TOLERANCE) -> Agreement:
     network = load_network(source)
     head = read(source)[1]
     kept = {name: head[name] for name in ("progress", "metrics", "training", "prior") if name in head}
-    out.parent.mkdir(parents=True, exist_ok=True)
+    make_folder(out.parent)
     with TemporaryDirectory(dir=out.parent) as folder:
         file = Path(folder) / out.name
         save_weights(file, network, **kept)

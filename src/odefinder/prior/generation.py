@@ -33,6 +33,7 @@ from rich.progress import (
 from rich.text import Text
 
 from odefinder.edge.documents import checked_document, parsed
+from odefinder.edge.parameters import checked
 from odefinder.edge.reading import read_bytes
 from odefinder.edge.rules import Object, Whole, shown
 from odefinder.edge.rules import Text as TextRule
@@ -247,16 +248,14 @@ def _checked_job(
     out: str | os.PathLike[str], count: int, seed: int, preset: str, vocabulary: str | Vocabulary,
     points: int, jobs: int | None, shard_size: int,
 ) -> _Job:  # fmt: skip
-    if not 1 <= count <= 2**48:
-        raise SettingsError(f"count is the number of examples, 1 or more, got {shown(count)}")
+    checked("count", count)
     if not 0 <= seed < 2**63:
         raise SettingsError(f"a seed is a whole number from 0 to 2**63 - 1, got {seed}")
     if points != 0 and not 2 * MAX_TRAJECTORIES <= points <= MAX_POINTS:
         raise SettingsError(f"points is {2 * MAX_TRAJECTORIES} to {MAX_POINTS}, or 0 for any, got {points}")
-    if jobs is not None and jobs < 1:
-        raise SettingsError(f"jobs is the number of shards worked on at once, 1 or more, got {jobs}")
-    if not 1 <= shard_size <= 2**31:
-        raise SettingsError(f"a shard holds 1 or more examples, got {shown(shard_size)}")
+    if jobs is not None:
+        checked("jobs", jobs)
+    checked("shard_size", shard_size)
     words = Vocabulary.preset(vocabulary) if isinstance(vocabulary, str) else vocabulary
     prior_preset(preset)  # there is one
     return _Job(Path(out).absolute(), count, shard_size, seed, preset, words.to_dict(), points)

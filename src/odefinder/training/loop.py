@@ -22,6 +22,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from odefinder.edge.writing import make_folder
 from odefinder.errors import CheckpointError, SettingsError
 from odefinder.language.tokens import Vocabulary
 from odefinder.limits.interrupt import Interrupt
@@ -66,7 +67,7 @@ class Run:
         weights: Path | None = None,
     ):
         """weights: a file with weights from which a new run starts instead of random ones."""
-        if folder.exists() and not folder.is_dir():
+        if os.path.exists(folder) and not folder.is_dir():  # which also takes names that are too long
             raise SettingsError(f"{folder} is a file; give --out a folder for the run")
         if resume and weights is not None:
             raise SettingsError(
@@ -84,7 +85,7 @@ class Run:
         self._streams: list[dict[str, Any]] = []  # of all processes, when they were saved
         tensors: dict[str, Tensor] = {}
         head: dict[str, Any] = {}
-        if self.path.exists():
+        if os.path.exists(self.path):
             if not resume:
                 raise SettingsError(f"{folder} holds a run already; give --resume to go on, or another --out")
             tensors, head = checkpoint.read(self.path)
@@ -227,7 +228,7 @@ class Run:
                 f"the plan of {total:g} is used up: {used(first):g} are already done, and beyond the plan "
                 "the learning rate is 0; give a longer plan"
             )
-        self.folder.mkdir(parents=True, exist_ok=True)
+        make_folder(self.folder)
         self.processes.join(self.device)
         self.network.train()
         log_path = self.folder / "log.jsonl" if self.processes.first else Path(os.devnull)

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from odefinder.bench.laboratory.entries import LabSystem, chosen, read_laboratory
+from odefinder.bench.laboratory.entries import LabSystem, chosen, is_laboratory, read_laboratory
 from odefinder.bench.laboratory.records import Record
 from odefinder.bench.sets import load_set
 from odefinder.errors import DataError, SettingsError
@@ -106,3 +106,24 @@ def test_a_damaged_file_says_where(tmp_path: Path) -> None:
         read_laboratory(bad)
     with pytest.raises(DataError, match="cannot read"):
         read_laboratory(tmp_path / "none.json")
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"points": 10**12}, {"points": "x"}, {"t_end": -1}, {"kind": "other"}, {"records": []}, {"order": 7},
+        {"records": [{"start": [1.0], "inputs": {"u": {"kind": "steps", "times": [0]}}}]},
+        {"records": [{"start": "x"}]}, {"observed": 5}, {"parameters": []}, {"equations": 3}, {"id": None},
+    ],
+)  # fmt: skip
+def test_damaged_sets_are_errors(tmp_path: Path, change: dict[str, object]) -> None:
+    entry = json.loads(PATH.read_text())[0]
+    path = tmp_path / "set.json"
+    for content in ([entry | change], [change], change):
+        path.write_text(json.dumps(content))
+        with pytest.raises(DataError):
+            read_laboratory(path)
+
+
+def test_a_set_that_never_ends_is_none() -> None:
+    assert not is_laboratory("/dev/zero")

@@ -7,7 +7,6 @@ which systems of other sets it is "also_in".
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,6 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from odefinder.edge.documents import MOST_BYTES, parsed
+from odefinder.edge.reading import read_bytes
 from odefinder.errors import DataError
 from odefinder.expressions.program import Program
 from odefinder.numerics.integrate import Status, integrate
@@ -57,9 +58,8 @@ class Flow:
 def read_flows(path: Path) -> list[Flow]:
     """All flows of a file."""
     try:
-        entries = json.loads(path.read_text(encoding="utf-8"))
-        return [_flow(entry) for entry in entries]
-    except (OSError, ValueError, KeyError, TypeError) as problem:
+        return [_flow(entry) for entry in parsed(read_bytes(path, MOST_BYTES))]
+    except (DataError, ValueError, KeyError, TypeError) as problem:
         raise DataError(f"cannot read {path} as a set of chaotic flows: {problem!r}") from None
 
 

@@ -25,6 +25,8 @@ from odefinder.bench.chaotic.data import NOISES, StudyData, study_data
 from odefinder.bench.chaotic.flows import Flow, read_flows
 from odefinder.bench.chaotic.scores import ChaosScores, Truth, chaos_scores
 from odefinder.bench.protocol import same_structure
+from odefinder.edge.parameters import checked
+from odefinder.edge.writing import make_folder
 from odefinder.errors import DataError, SettingsError
 from odefinder.expressions.program import Program
 from odefinder.system import ODESystem
@@ -148,11 +150,10 @@ def _rounded(scores: ChaosScores) -> dict[str, Any]:
 
 def run(tasks: Sequence[StudyTask], out: Path, jobs: int = 1) -> Iterator[StudyResult]:
     """Do what the file `out` does not hold yet, and yield each new result."""
-    if jobs < 1:
-        raise SettingsError(f"jobs is the number of fits at a time, 1 or more, got {jobs}")
+    checked("jobs", jobs)
     done = {result.key for result in read_results(out)}
     todo = [task for task in tasks if task.key not in done]
-    out.parent.mkdir(parents=True, exist_ok=True)
+    make_folder(out.parent)
     with out.open("ab") as file:
         for result in _executed(todo, jobs):
             file.write(json.dumps(asdict(result), allow_nan=False).encode() + b"\n")
@@ -189,7 +190,7 @@ def write_table(results: Iterable[StudyResult], path: Path) -> None:
     """A CSV file with one row for each fit: the error, then the scores."""
     first = ("method", "system", "noise", "seed", "time_budget", "status", "error", "same_structure")
     names = [field.name for field in fields(ChaosScores)]
-    path.parent.mkdir(parents=True, exist_ok=True)
+    make_folder(path.parent)
     with path.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow([*first, *names])

@@ -19,6 +19,7 @@ from odefinder.bench.figures.spreads import cost, r2
 from odefinder.bench.protocol import Status
 from odefinder.bench.results import read_results, read_run
 from odefinder.bench.sets import NAMES, SYNTHETIC, TrueSystem, load_set, set_title, systems_digest
+from odefinder.edge.writing import make_folder
 from odefinder.errors import DataError, SettingsError
 from odefinder.output.style import save
 
@@ -48,9 +49,7 @@ def draw_figures(
     chosen, sigma, rho = prediction_cell(results, ranked, method)
     systems = true_systems(run, set_file)
     out = out or folder / "figures"
-    if out.exists() and not out.is_dir():
-        raise SettingsError(f"{out} is a file; give a folder for the figures (--out)")
-    out.mkdir(parents=True, exist_ok=True)
+    make_folder(out)
 
     figures: dict[str, Callable[[], Any]] = {
         "accuracy": lambda: accuracy(results, ranked),

@@ -9,7 +9,6 @@ if there is an "unseen" record, all others are fitted together and tested on tha
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,14 +17,42 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from odefinder.bench.laboratory.records import Record, read_record
+from odefinder.bench.laboratory.records import RECORD, Record, read_record
 from odefinder.data.roles import TIME_NAME
+from odefinder.edge.documents import MOST_BYTES, parsed, read_document
+from odefinder.edge.reading import read_bytes
+from odefinder.edge.rules import Choice, Either, Flag, ListOf, MapOf, Number, Object, Text, Whole, shown
 from odefinder.errors import DataError, OdefinderError, SettingsError
 from odefinder.system import ODESystem
 
 Floats = NDArray[np.float64]
 
 GROUPS = ("order 2", "inputs", "conditions", "hidden", "time")
+_NAMES = ListOf(Text(most=1_000), most=1_000, sentence="a list of names")
+SET = ListOf(
+    Object(
+        {
+            "id": Text(most=1_000),
+            "name": Text(most=10_000),
+            "kind": Choice(GROUPS),
+            "equations": Either("text or a list of equations", (Text(), ListOf(Text()))),
+            "parameters": MapOf(Number("a finite number", -1.7e308, 1.7e308)),
+            "observed": _NAMES,
+            "records": ListOf(RECORD, 1, 1_000, "a list of records"),
+            "t_end": Number("a positive number", 0.0, 1e300, above=True),
+            "points": Whole("a whole number from 2 to 100000", 2, 100_000),
+        },
+        {
+            "order": Whole("1 or 2", 1, 2),
+            "hidden": _NAMES,
+            "inputs": _NAMES,
+            "conditions": _NAMES,
+            "explicit_time": Flag(),
+            "unseen": RECORD,
+        },
+    ),
+    sentence="a list of systems",
+)
 
 
 @dataclass(frozen=True)
@@ -73,23 +100,23 @@ class LabSystem:
 def read_laboratory(path: Path) -> list[LabSystem]:
     """All systems of a file."""
     try:
-        entries = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as problem:
-        raise DataError(f"cannot read {path} as a set of laboratory systems: {problem}") from None
+        entries = read_document(path, SET, "the set of laboratory systems")
+    except DataError as problem:
+        raise DataError(f"cannot read {path}: {problem}") from None
     systems = []
     for entry in entries:
         try:
             systems.append(_system(entry))
-        except (OdefinderError, KeyError, TypeError, ValueError) as problem:
-            raise DataError(f"{path}, entry {entry.get('id')!r}: {problem!r}") from None
+        except (OdefinderError, ValueError) as problem:
+            raise DataError(f"{path}, entry {shown(entry['id'])}: {problem}") from None
     return systems
 
 
 def is_laboratory(name: str) -> bool:
     """Whether a set is a file of laboratory systems: its entries have records."""
     try:
-        entries = json.loads(Path(name).read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError):
+        entries = parsed(read_bytes(Path(name), MOST_BYTES))
+    except DataError:
         return False
     return isinstance(entries, list) and any(isinstance(one, dict) and "records" in one for one in entries)
 
@@ -117,8 +144,6 @@ def _system(entry: Mapping[str, Any]) -> LabSystem:
         raise DataError(
             f"the states are {', '.join(system.variables)}: observed, velocities, hidden expected"
         )
-    if entry["kind"] not in GROUPS:
-        raise DataError(f"the kind is one of {', '.join(GROUPS)}, not {entry['kind']!r}")
     t = np.linspace(0.0, float(entry["t_end"]), int(entry["points"]))
     records = tuple(read_record(one, t) for one in entry["records"])
     unseen = read_record(entry["unseen"], t) if "unseen" in entry else None

@@ -23,6 +23,8 @@ from numpy.typing import NDArray
 
 from odefinder.data.doses import Dose
 from odefinder.data.roles import TIME_NAME
+from odefinder.edge.documents import checked_document
+from odefinder.edge.rules import Array, Choice, MapOf, Number, Object
 from odefinder.errors import DataError
 from odefinder.numerics.knots import merged, values_at
 from odefinder.numerics.signals import Signals, constant, held, linear
@@ -89,7 +91,7 @@ def _until(signal: Signals, end: float) -> Signals:
 
 
 def read_record(entry: Mapping[str, Any], t: Floats) -> Record:
-    """The record of an entry of the file."""
+    """The record of an entry of the file, which keeps `RECORD`."""
     doses = [
         Dose(float(time), float(amount), state)
         for state, pairs in entry.get("doses", {}).items()
@@ -105,10 +107,8 @@ def read_record(entry: Mapping[str, Any], t: Floats) -> Record:
 
 def read_signal(described: Mapping[str, Any], t: Floats) -> Signals:
     """The signal of a description such as {"kind": "steps", "times": [0, 5], "values": [1, 2]}."""
-    details = {key: value for key, value in described.items() if key != "kind"}
-    kind = described.get("kind")
-    if kind not in KINDS:
-        raise DataError(f"the kind of an input is one of {', '.join(KINDS)}, not {kind!r}")
+    kind = checked_document(described, SIGNAL, "an input")["kind"]
+    details = checked_document(described, SIGNALS[kind], f"an input of the kind {kind}")
     return KINDS[kind](t, **details)
 
 
@@ -141,3 +141,21 @@ KINDS: dict[str, Callable[..., Signals]] = {
     "pulses": _pulses,
     "multisine": _multisine,
 }
+
+_NUMBER = Number("a finite number", -1.7e308, 1.7e308)
+_LIST = Array(1)
+SIGNALS = {
+    "steps": Object({"times": _LIST, "values": _LIST}),
+    "ramps": Object({"times": _LIST, "values": _LIST}),
+    "pulses": Object({"base": _NUMBER, "height": _NUMBER, "starts": _LIST, "width": _NUMBER}),
+    "multisine": Object({"mean": _NUMBER, "amplitudes": _LIST, "frequencies": _LIST, "phases": _LIST}),
+}
+SIGNAL = Object({"kind": Choice(tuple(KINDS))}, keep=True)
+RECORD = Object(
+    {"start": _LIST},
+    {
+        "inputs": MapOf(SIGNAL, sentence="an object of inputs"),
+        "conditions": MapOf(_NUMBER),
+        "doses": MapOf(Array(2), sentence='an object such as {"A": [[12, 80]]}'),
+    },
+)

@@ -20,6 +20,8 @@ from odefinder.bench.laboratory import ours, sindy
 from odefinder.bench.laboratory.entries import GROUPS, LabSystem, read_laboratory
 from odefinder.bench.laboratory.judging import GOOD, Fit, NotSupported, judge
 from odefinder.bench.laboratory.tasks import make_task
+from odefinder.edge.parameters import checked
+from odefinder.edge.writing import make_folder
 from odefinder.errors import DataError, SettingsError
 
 Key = tuple[str, str, int, float, int]
@@ -119,11 +121,10 @@ def _rounded(value: float | None) -> float | None:
 
 def run(jobs: Sequence[LabJob], out: Path, processes: int = 1) -> Iterator[LabResult]:
     """Do what the file `out` does not hold yet, and yield each new result."""
-    if processes < 1:
-        raise SettingsError(f"jobs is the number of fits at a time, 1 or more, got {processes}")
+    checked("jobs", processes)
     done = {result.key for result in read_results(out)}
     todo = [job for job in jobs if job.key not in done]
-    out.parent.mkdir(parents=True, exist_ok=True)
+    make_folder(out.parent)
     with out.open("a", encoding="utf-8") as file:
         for result in _executed(todo, processes):
             file.write(json.dumps(asdict(result), allow_nan=False) + "\n")
