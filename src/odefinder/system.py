@@ -22,10 +22,10 @@ from odefinder.edge.writing import write_text
 from odefinder.errors import DataError, ExpressionError, SettingsError
 from odefinder.expressions.digits import Digits
 from odefinder.expressions.lines import listed, read_equations, sorted_equations
-from odefinder.expressions.parse import check_names, parse
-from odefinder.expressions.printing import latex_name, to_latex, to_python, to_text
+from odefinder.expressions.parse import check_inputs, check_names, parse
 from odefinder.expressions.program import VAR, Program, check_system, concatenate
 from odefinder.expressions.saved import SavedSystem, as_dict, read_dict
+from odefinder.expressions.written import latex_block, python_function, text_lines
 from odefinder.simulation.given import increasing_times, numbers
 
 if TYPE_CHECKING:
@@ -313,11 +313,7 @@ class ODESystem:
         return self._text(checked("digits", digits))
 
     def _text(self, digits: Digits) -> str:
-        width = max(map(len, self.variables)) + 1
-        return "\n".join(
-            f"{name + chr(39):<{width}} = {to_text(component, self.names, digits)}"
-            for name, component in zip(self.variables, self.program.components(), strict=True)
-        )
+        return text_lines(self.program, self.variables, self.names, digits)
 
     def latex(
         self,
@@ -329,13 +325,7 @@ class ODESystem:
         labels: what stands in place of the magnitude of each of the `constants`; None: its number.
         """
         shown: Digits = self.digits if digits == "enough" else checked("digits", digits)
-        lines, first = list[str](), 0
-        for name, component in zip(self.variables, self.program.components(), strict=True):
-            own = None if labels is None else labels[first : first + len(component.constants)]
-            first += len(component.constants)
-            right = to_latex(component, self.names, shown, own)
-            lines.append(rf"\dot{{{latex_name(name)}}} &= {right}")
-        return "\\begin{aligned}\n" + " \\\\\n".join(lines) + "\n\\end{aligned}"
+        return latex_block(self.program, self.variables, self.names, shown, labels)
 
     def _repr_latex_(self) -> str:
         return f"$$\n{self.latex()}\n$$"
@@ -354,19 +344,7 @@ class ODESystem:
         name = checked("function", name)
         if not name.isidentifier() or keyword.iskeyword(name) or name == "np":
             raise SettingsError(f"{name!r} cannot name a Python function; use letters and digits")
-        signals = [one for one in self.inputs if one != TIME_NAME]
-        known = ["t" if one == TIME_NAME else f"u[{signals.index(one)}]" for one in self.inputs]
-        sources = [*(f"x[{index}]" for index in range(self.dimension)), *known]
-        lines = [
-            f"        {to_python(component, sources)},  # {variable}'"
-            for variable, component in zip(self.variables, self.program.components(), strict=True)
-        ]
-        header = [f"    # x holds {', '.join(self.variables)}"]
-        if signals:
-            header.append(f"    # u holds the inputs at time t: {', '.join(signals)}")
-        arguments = "t, x, u" if signals else "t, x"
-        body = [f"def {name}({arguments}):", *header, "    return np.array([", *lines, "    ])"]
-        return "\n".join(["import numpy as np", "", "", *body, ""])
+        return python_function(name, self.program, self.variables, self.inputs, TIME_NAME)
 
     def export(
         self,
@@ -409,16 +387,3 @@ class ODESystem:
     def save(self, path: str | Path) -> None:
         """Write `to_json` to a file."""
         write_text(checked("path", path), self.to_json() + "\n")
-
-
-# ---------------------------------------------------------------------------------------- checking
-
-
-def check_inputs(inputs: tuple[str, ...], variables: Sequence[str]) -> tuple[str, ...]:
-    """The inputs, if none of them has an equation."""
-    for name in inputs:
-        if name in variables:
-            raise ExpressionError(
-                f"{name!r} is an input and has an equation, too; an input is known: leave out one of them"
-            )
-    return inputs

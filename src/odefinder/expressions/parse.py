@@ -40,6 +40,16 @@ def check_names(names: Sequence[str], what: str = "variable") -> tuple[str, ...]
     return _checked_names(given, what)
 
 
+def check_inputs(inputs: tuple[str, ...], variables: Sequence[str]) -> tuple[str, ...]:
+    """The inputs, if none of them has an equation."""
+    for name in inputs:
+        if name in variables:
+            raise ExpressionError(
+                f"{name!r} is an input and has an equation, too; an input is known: leave out one of them"
+            )
+    return inputs
+
+
 @lru_cache(maxsize=64)  # each equation of a large system asks again
 def _checked_names(names: tuple[str, ...], what: str) -> tuple[str, ...]:
     for name in names:

@@ -19,6 +19,7 @@ from odefinder.expressions.parse import parse
 from odefinder.expressions.program import concatenate
 from odefinder.inference.fit import integral, refine, segments, shooting, smoothing, splines
 from odefinder.inference.fit.states import SMOOTHING_ORDER, estimate_states
+from odefinder.inference.fit.trajectories import fit_trajectories
 from odefinder.inference.propose import library, subsets
 from odefinder.language.number_words import NUMBER_SCHEMES, split_number
 from odefinder.language.tokens import Vocabulary, encode_program
@@ -97,7 +98,7 @@ GROUPS = (
     Group(
         trajectories,
         (
-            refine.fit_trajectories,
+            fit_trajectories,
             integrate._integrate,
             integrate._is_fine,
             evaluate._evaluate,

@@ -6,7 +6,7 @@ import pytest
 from odefinder.data.corruption import corrupt
 from odefinder.data.observations import Observations
 from odefinder.expressions.program import Program
-from odefinder.inference.fit import refine
+from odefinder.inference.fit import refine, trajectories
 from odefinder.inference.fit.refine import fit_constants
 from odefinder.limits.alarm import Alarm
 from odefinder.numerics.integrate import integrate
@@ -199,16 +199,16 @@ def test_normal_equations_end_with_the_alarm() -> None:
     """With hundreds of parameters they take seconds; half of them would be wrong."""
     program = program_of(["-1.3*x"])
     data = observations(program, [[2.0]])
-    problem = refine._problem(
+    problem = trajectories._problem(
         program.ops, program.values.copy(), data.completed(program).owners, program.constants.copy(),
         data.states[:1].copy(), refine._observed(data), refine.tolerance_of(data, 1e-6, 2000), True, False,
     )  # fmt: skip
-    point = refine._point(problem)
-    refine._evaluate(problem, point)
+    point = trajectories._point(problem)
+    trajectories._evaluate(problem, point)
     gradient, matrix = np.empty(1), np.empty((1, 1))
-    refine._expand(problem, point, gradient, matrix)
+    trajectories._expand(problem, point, gradient, matrix)
     assert np.isfinite(matrix).all()
     with Alarm(0.0):
-        refine._expand(problem, point, gradient, matrix)
+        trajectories._expand(problem, point, gradient, matrix)
     assert np.isnan(gradient).all()
     assert np.isnan(matrix).all()

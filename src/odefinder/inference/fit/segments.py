@@ -14,7 +14,7 @@ from odefinder.compiling.jit import compiled
 from odefinder.data.observations import Floats, Ints
 from odefinder.expressions.program import Ops, Values
 from odefinder.inference.fit.least_squares import Bools
-from odefinder.inference.fit.refine import Observed
+from odefinder.inference.fit.trajectories import Observed
 from odefinder.numerics.signals import signals_of
 from odefinder.numerics.solver import Tolerance, Wanted, Workspace, solve_with_sensitivities
 

@@ -18,7 +18,6 @@ from odefinder.expressions.program import CONST, Program
 from odefinder.inference.fit.least_squares import DAMPING_MAX, DAMPING_MIN, NOT_DEFINITE, Bools
 from odefinder.inference.fit.refine import (
     Fit,
-    Observed,
     fit_constants,
     given_constants,
     residual_weights,
@@ -33,6 +32,7 @@ from odefinder.inference.fit.segments import (
     solve_step,
     step_equations,
 )
+from odefinder.inference.fit.trajectories import Observed
 from odefinder.limits.deadline import Deadline
 from odefinder.numerics.solver import Tolerance, sensitivity_workspace
 

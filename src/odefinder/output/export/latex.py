@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from odefinder.expressions.printing import latex_name, to_latex
+from odefinder.expressions.program import concatenate
+from odefinder.expressions.written import latex_block
 from odefinder.output.export.problem import Problem
 
 
 def latex(problem: Problem) -> str:
     """An `aligned` block for mathematics mode."""
-    lines = (
-        rf"\dot{{{latex_name(name)}}} &= {to_latex(equation, problem.names, problem.digits)}"
-        for name, equation in zip(problem.variables, problem.equations, strict=True)
-    )
-    return "\\begin{aligned}\n" + " \\\\\n".join(lines) + "\n\\end{aligned}\n"
+    system = concatenate(problem.equations)
+    return latex_block(system, problem.variables, problem.names, problem.digits) + "\n"
