@@ -117,6 +117,23 @@ def test_operators_can_be_given_for_one_variable() -> None:
         assert system.program.components()[1].operators() <= {"add", "mul"}
 
 
+def test_single_terms_are_allowed_or_forbidden() -> None:
+    only = {"S": ["S*I"], "I": ["S*I", "I"], "R": "!1, !R"}
+    model = ODEFormer(terms=only, network=False, time_budget=30).fit(sir(1.0), T, variables=NAMES)
+    assert str(model.system_).splitlines()[:2] == ["S' = -0.004*S*I", "I' = 0.004*S*I - 0.1*I"]
+    model = ODEFormer(terms={"S": "!S*I"}, network=False, time_budget=30).fit(sir(1.0), T, variables=NAMES)
+    for system in model.equations_["system"]:
+        terms = str(system).splitlines()[0].replace(" - ", " + ").split(" + ")
+        assert not any(term.lstrip("S' =-0123456789.e").strip("*") == "S*I" for term in terms)
+
+
+def test_a_term_that_no_library_has_is_offered() -> None:
+    t = np.linspace(0.0, 4.0, 60)
+    x = ODESystem.from_text("x' = 2*exp(-x^2) - 0.5*x").simulate([0.0], t)
+    model = ODEFormer(terms={"x": ["x", "exp(-k*x^2)"]}, network=False).fit(x, t, variables=["x"])
+    assert str(model.system_) == "x' = 2*exp(-x^2) - 0.5*x"
+
+
 def test_a_conserved_sum_is_noted() -> None:
     model = ODEFormer(network=False, time_budget=30).fit(sir(), T, variables=NAMES)
     assert any("S + I + R = 100 in these data" in note for note in model.notes_)

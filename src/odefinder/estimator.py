@@ -21,6 +21,7 @@ from odefinder.edge.rules import cores, items
 from odefinder.errors import SettingsError
 from odefinder.inference.find import find
 from odefinder.inference.fit.known_settings import Known, knowledge_of
+from odefinder.inference.fit.known_terms import check_guesses
 from odefinder.inference.fit.known_text import known_states
 from odefinder.inference.fit.starts import starts_of
 from odefinder.inference.measures import Measure, chaos_measure, checked_measure
@@ -69,6 +70,8 @@ class ODEFormer(Results, Parameters):
     positive : variables that no term may make negative at zero, or True for all.
     conserve : a sum that every system conserves exactly, "S + I + R", or a list of such sums.
     vary : constants of `known` that differ between trajectories.
+    terms : the terms that may occur in what is found, by equation, {"x": ["x", "x*y"]}, whatever their
+        constants are; "!x*y" forbids one and allows all others.  A list is about all equations.
     time_budget : seconds that a fit may take, compilation on the first run of a machine left out.  None: 10,
         and 10 more for each variable from the fourth on, up to 60.
     random_state : a whole number gives the same result every time; None, another one each time.
@@ -130,6 +133,7 @@ class ODEFormer(Results, Parameters):
         positive: Sequence[str] | bool | None = None,
         conserve: str | Sequence[str] | None = None,
         vary: Sequence[str] | None = None,
+        terms: Sequence[str] | Mapping[str, str | Sequence[str]] | str | None = None,
         hidden: int = 0,
         round_constants: bool = True,
     ):
@@ -142,6 +146,7 @@ class ODEFormer(Results, Parameters):
         self.positive = positive
         self.conserve = conserve
         self.vary = vary
+        self.terms = terms
         self.round_constants = round_constants
         self.time_budget = time_budget
         self.random_state = random_state
@@ -220,14 +225,20 @@ class ODEFormer(Results, Parameters):
         given = checked_all(self.get_params(deep=False))
         budget = given["time_budget"]
         operators, by_state = operators_of(self.operators, dataset.variables)
-        wishes = Known(self.known, self.fixed, self.bounds, self.positive, self.conserve, self.vary)
+        wishes = Known(
+            self.known, self.fixed, self.bounds, self.positive, self.conserve, self.vary, self.terms
+        )
         decoding = Decoding(given["samples"], given["temperature"], seed_of(self.random_state))
+        knowledge = knowledge_of(wishes, dataset, operators, by_state)
+        guesses = guessed_programs(self.guess, dataset.variables, dataset.known, operators)
+        if knowledge is not None:
+            check_guesses(guesses, knowledge.terms, dataset.variables)
         return FindSettings(
             time_budget=default_budget(dataset.dimension) if budget is None else budget,
             decoding=decoding,
             operators=operators,
-            knowledge=knowledge_of(wishes, dataset, operators, by_state),
-            guesses=guessed_programs(self.guess, dataset.variables, dataset.known, operators),
+            knowledge=knowledge,
+            guesses=guesses,
             network=given["network"],
             sparse=given["sparse"],
             weights=given["weights"],

@@ -15,6 +15,7 @@ def test_options_become_parameters() -> None:
         "positive": ["x", "y"],
         "conserve": ["x + y"],
         "vary": ["k"],
+        "terms": None,
     }
     assert known_options(None, None, None, "all", None, None)["positive"] is True
 
@@ -25,3 +26,15 @@ def test_options_become_parameters() -> None:
 def test_what_is_no_number_is_said(fixed: list[str] | None, bounds: list[str] | None) -> None:
     with pytest.raises(SettingsError, match="write"):
         known_options(None, fixed, bounds, None, None, None)
+
+
+def test_terms_are_about_one_equation_or_about_all() -> None:
+    def terms(*given: str) -> object:
+        return known_options(None, None, None, None, None, None, given)["terms"]
+
+    assert terms("x=x,x*y", "y=!x^2") == {"x": "x,x*y", "y": "!x^2"}
+    assert terms("!1") == "!1"
+    with pytest.raises(SettingsError, match="twice"):
+        terms("x=x", "x=y")
+    with pytest.raises(SettingsError, match="write --terms"):
+        terms("x=x", "y")

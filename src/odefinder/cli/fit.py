@@ -74,6 +74,10 @@ def fit(
     vary: Annotated[
         str | None, typer.Option(help="Constants of --known that differ between trajectories: k,r.")
     ] = None,
+    terms: Annotated[
+        list[str] | None,
+        typer.Option(help='Terms that an equation may have, as in "x=x,x*y", or not, "x=!x^2"; repeatable.'),
+    ] = None,
     budget: Annotated[
         float | None,
         typer.Option(help="Seconds that the search may take.  Default: 10, and more from four variables on."),
@@ -118,7 +122,7 @@ def fit(
         names = None if variables is None else [name.strip() for name in variables.split(",")]
         orders = _orders(order)
         given = None if error is None else dict(_error(one) for one in error)
-        wishes = known_options(known, fixed, bounds, positive, conserve, vary)
+        wishes = known_options(known, fixed, bounds, positive, conserve, vary, terms)
         dataset = read(
             file,
             time,

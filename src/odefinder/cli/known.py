@@ -15,6 +15,7 @@ def known_options(
     positive: str | None,
     conserve: Sequence[str] | None,
     vary: str | None,
+    terms: Sequence[str] | None = None,
 ) -> dict[str, Any]:
     """The parameters of `ODEFormer` for these options."""
     return {
@@ -24,6 +25,7 @@ def known_options(
         "positive": True if positive == "all" else _names(positive),
         "conserve": None if conserve is None else list(conserve),
         "vary": _names(vary),
+        "terms": None if terms is None else _terms(terms),
     }
 
 
@@ -37,6 +39,16 @@ def pair(text: str, example: str) -> tuple[str, str]:
 
 def _names(text: str | None) -> list[str] | None:
     return None if text is None else [name.strip() for name in text.split(",") if name.strip()]
+
+
+def _terms(given: Sequence[str]) -> str | dict[str, str]:
+    """`x=x,x*y` for one equation, repeatedly; without a name it is about all of them."""
+    if len(given) == 1 and "=" not in given[0]:
+        return given[0]
+    pairs = [pair(one, '--terms "x=x,x*y" or --terms "x=!x^2"') for one in given]
+    if len(dict(pairs)) < len(pairs):
+        raise SettingsError("--terms names an equation twice; write all of its terms at once, with commas")
+    return dict(pairs)
 
 
 def _number(text: str) -> tuple[str, float]:

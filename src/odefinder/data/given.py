@@ -7,7 +7,7 @@ each trajectory.  `complete` puts both together, for everything that integrates 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from odefinder.expressions.program import CONST, MUL, VAR, Program, component_bounds, concatenate
+from odefinder.expressions.term_rules import TermRule
 from odefinder.expressions.terms import node, sum_of, terms_of
 from odefinder.numerics.evaluate import evaluate
 
@@ -55,6 +56,7 @@ class Given:
     # For states whose equations follow from conserved sums: the share of each of the D equations in them.
     reads: tuple[frozenset[int] | None, ...] = ()  # (D,): what may occur in what is found; None: all
     operators: tuple[frozenset[str] | None, ...] = ()  # (D,): likewise
+    terms: tuple[TermRule | None, ...] = ()  # (D,): likewise
     positive: tuple[bool, ...] = ()  # (D,): whether no term that is found may lead below 0
     samples: Floats = field(default_factory=lambda: np.empty((0, 0)))  # (M, V): values of all variables
 
@@ -127,36 +129,57 @@ class Given:
 
     def allows(self, component: int, found: Program) -> bool:
         """Whether this may be what is found for a state."""
-        if component in self.closed:
-            return True
-        if not self.may_read(component, found):
-            return False
-        return not (self.positive[component] and len(self.samples)) or not self._leads_below(component, found)
+        return component in self.closed or not self.refused(component, found)
+
+    def refused(self, component: int, found: Program) -> list[int]:
+        """Which terms of an expression, by number, may not be part of what is found for a state."""
+        terms = terms_of(found)
+        signs = self.signs(component, terms)
+        return [
+            k
+            for k, (term, sign) in enumerate(zip(terms, signs.tolist(), strict=True))
+            if not (sign >= 0.0 and self.may_have(component, term))
+        ]
 
     def restricts(self, component: int) -> bool:
-        """Whether not every variable and operator may occur in what is found for a state."""
-        return self.reads[component] is not None or self.operators[component] is not None
+        """Whether not every term may occur in what is found for a state."""
+        rules = (self.reads, self.operators, self.terms)
+        return any(own[component] is not None for own in rules if own)
 
-    def may_read(self, component: int, found: Program) -> bool:
-        """Whether the variables and operators of an expression may occur in what is found for a state."""
-        reads, operators = self.reads[component], self.operators[component]
+    def may_have(self, component: int, found: Program) -> bool:
+        """Whether the variables, operators and terms of an expression may be in what is found for a state."""
+        reads = self.reads[component] if self.reads else None
+        operators = self.operators[component] if self.operators else None
+        rule = self.terms[component] if self.terms else None
         if reads is not None and not set(found.values[found.ops == VAR].astype(int).tolist()) <= reads:
             return False
-        return operators is None or found.operators() <= operators
+        if operators is not None and not found.operators() <= operators:
+            return False
+        return rule is None or rule.allows(found)
 
-    def _leads_below(self, component: int, found: Program) -> bool:
-        """Whether a term makes the state negative where it is 0."""
+    def keeps_positive(self, component: int) -> bool:
+        """Whether signs of terms matter in what is found for a state."""
+        return bool(self.positive and self.positive[component] and len(self.samples))
+
+    def signs(self, component: int, terms: Sequence[Program]) -> Floats:
+        """The sign of each term where a state that stays positive is 0: 1, -1, 0 (none), NaN (both).
+
+        Where it has no value there, it has no sign.
+        """
+        if not self.keeps_positive(component):
+            return np.zeros(len(terms))
         states = self.samples.copy()
         states[:, component] = 0.0
         for k, positive in enumerate(self.positive):
             if positive:
                 states[:, k] = np.maximum(states[:, k], 0.0)
-        for term in terms_of(found):
+        found = np.zeros(len(terms))
+        for k, term in enumerate(terms):
             with np.errstate(all="ignore"):
                 values = evaluate(term, states)[:, 0]
-            if np.any(values < -NEGLIGIBLE):  # not where it has no value
-                return True
-        return False
+            above, below = bool(np.any(values > NEGLIGIBLE)), bool(np.any(values < -NEGLIGIBLE))
+            found[k] = np.nan if above and below else float(above) - float(below)
+        return found
 
     def complete(self, program: Program) -> Complete:
         """The whole system of a program of what was found, numbers included."""

@@ -108,6 +108,11 @@ def _rounded(row: Row, original: Observations, observed: Observations, scaling: 
     rounded, ties = _simple_constants(fit, replace(original, given=row.named.given), free)
     if rounded is fit:
         return row
+    given = row.named.given
+    if given is not None and not all(
+        given.allows(k, one) for k, one in enumerate(given.equations(rounded.program))
+    ):  # x*y^1.02 may have become x*y, which the user does not allow
+        return row
     simple = row.named.with_found(rounded.program, ties)
     named, starts = rounded_or_not((simple, rounded.starts), (row.named, row.starts), observed, scaling)
     return Row(row.found, named, starts)

@@ -74,11 +74,14 @@ def found_in(form: Form, data: Observations) -> Form:
     for component, equation in enumerate(form.program.components()):
         if (closed := data.given_equation(component)) is not None:
             rest.append(closed)
-        elif given.parts[component] is None:
-            rest.append(equation)
         else:
-            shapes = _shapes(known[component])
-            others = [term for term in terms_of(equation) if structure(term) not in shapes]
+            shapes = set() if given.parts[component] is None else _shapes(known[component])
+            refused = given.refused(component, equation)
+            others = [
+                term
+                for k, term in enumerate(terms_of(equation))
+                if structure(term) not in shapes and k not in refused
+            ]
             rest.append(sum_of(others))
     return Form.of(given.with_numbers(concatenate(rest)))
 

@@ -15,6 +15,7 @@ from odefinder.errors import ExpressionError
 from odefinder.expressions.canonical import structure
 from odefinder.expressions.form import Form
 from odefinder.expressions.program import Program, concatenate
+from odefinder.expressions.terms import sum_of, terms_of
 from odefinder.inference.fit.integral import ComponentFit, given_fit, joined, match_component
 from odefinder.inference.fit.states import StateEstimate
 from odefinder.inference.propose.sparse import smallest_sums
@@ -91,7 +92,19 @@ class Equations:
         if self.operators is not None and not program.operators() <= self.operators:
             return
         fit = match_component(program, component, self.data, self.estimate, iterations=iterations)
-        self.keep(component, fit, source)
+        if self.allowed(fit.program, component):
+            self.keep(component, fit, source)
+        elif (rest := self._without_refused(component, fit.program)) is not None:
+            self.match_program(component, rest, source, iterations)
+
+    def _without_refused(self, component: int, program: Program) -> Program | None:
+        """An equation without the terms that the user does not allow; None if nothing is left of it."""
+        given = self.data.given
+        refused = [] if given is None else given.refused(component, program)
+        terms = terms_of(program)
+        if not 0 < len(refused) < len(terms):
+            return None
+        return sum_of([term for k, term in enumerate(terms) if k not in refused])
 
     def keep(self, component: int, fit: ComponentFit, source: str) -> None:
         """Add a fitted equation if it is allowed and the best of its structure."""

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from odefinder.data.given import Given
 from odefinder.data.observations import Floats, Observations
 from odefinder.errors import ExpressionError
 from odefinder.expressions.form import Form
@@ -368,5 +369,14 @@ class Search(Pool):
                 fit.program, self.data, starts=fit.starts, rtol=1e-9, max_steps=10_000, bends=bends
             )
             fit = fit if alarm_rings() and not np.isfinite(closer.error) else closer
-        if self.data.given is None or self.equations.allowed(fit.program):  # no sign has changed
+        if self.data.given is None or self._allowed(fit.program, self.data.given):
             self.store(form.key, fit, source)
+
+    def _allowed(self, program: Program, given: Given) -> bool:
+        """Whether no sign has changed, and no term is a forbidden one with something that does nothing."""
+        if not self.equations.allowed(program):
+            return False
+        if not any(rule is not None for rule in given.terms):
+            return True
+        simple = simplified(program, self.estimate.variables, alike_within(self._left()))
+        return len(simple) == len(program) or self.equations.allowed(simple)

@@ -6,13 +6,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from odefinder.data.given import Floats, Given
 from odefinder.data.units import Scaling
 from odefinder.expressions.program import CONST, Program, concatenate
+from odefinder.expressions.term_rules import TermRule
 from odefinder.expressions.terms import node
 
 NO_BOUNDS = (-np.inf, np.inf)
@@ -29,6 +30,7 @@ class Knowledge:
     whole: tuple[bool, ...] = ()  # (D,): whether nothing is to be found
     reads: tuple[frozenset[int] | None, ...] = ()  # (D,): what may occur in what is found; None: all
     operators: tuple[frozenset[str] | None, ...] = ()  # (D,): likewise
+    terms: tuple[TermRule | None, ...] = ()  # (D,): likewise
     positive: tuple[bool, ...] = ()  # (D,): whether nothing that is found may lead below 0
     bounds: tuple[tuple[float, float], ...] = ()  # (P,)
     varied: tuple[bool, ...] = ()  # (P,): whether each trajectory has its own
@@ -74,8 +76,21 @@ class Knowledge:
             sums=self._shares(factors),
             reads=self.reads or nothing,
             operators=self.operators or nothing,
+            terms=(self.terms or nothing) if scaling is None else self._rules(scaling),
             positive=self.positive or (False,) * self.dimension,
         )
+
+    def _rules(self, scaling: Scaling) -> tuple[TermRule | None, ...]:
+        """The rules for terms, the allowed ones with constants in canonical units."""
+        rules = list(self.terms or (None,) * self.dimension)
+        for k, rule in enumerate(rules):
+            if rule is not None and rule.offered:
+                changed = []
+                for term in rule.offered:
+                    system = concatenate([term if j == k else node(CONST) for j in range(self.dimension)])
+                    changed.append(scaling.to_scaled(system).components()[k])
+                rules[k] = replace(rule, offered=tuple(changed))
+        return tuple(rules)
 
     def _shares(self, factors: Floats) -> dict[int, tuple[float, ...]]:
         """For each state that follows from the sums: the shares of the other states' equations in its own."""

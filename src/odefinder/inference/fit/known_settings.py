@@ -1,4 +1,4 @@
-"""From the parameters known, fixed, bounds, positive, conserve and vary to `Knowledge`, with every check.
+"""From the parameters known, fixed, bounds, positive, conserve, vary and terms to `Knowledge`, checked.
 
 All contradictions are found here, before anything slow begins.
 """
@@ -20,8 +20,10 @@ from odefinder.errors import ExpressionError, SettingsError
 from odefinder.expressions.canonical import canonical
 from odefinder.expressions.parse import parse
 from odefinder.expressions.program import CONST, MUL, VAR, Program
+from odefinder.expressions.term_rules import TermRule
 from odefinder.expressions.terms import node, sum_of, terms_of
 from odefinder.inference.fit.knowledge import NO_BOUNDS, Knowledge
+from odefinder.inference.fit.known_terms import check_terms, term_rules
 from odefinder.inference.fit.known_text import KnownText, read_known
 
 FEW_POINTS = 6  # with fewer, nothing is said about conserved sums in the data
@@ -39,6 +41,7 @@ class Known:
     positive: Sequence[str] | bool | None = None
     conserve: Any = None
     vary: Sequence[str] | None = None
+    terms: Any = None
 
     def __bool__(self) -> bool:
         return any(one is not None and one is not False and not _is_empty(one) for one in vars(self).values())
@@ -77,7 +80,10 @@ def knowledge_of(
             reads[place] = frozenset(names.index(name) for name in one.reads)
     sums = _sums(given.conserve, dataset)
     _check_sums(sums, dataset)
-    follow = _follow(sums, parts, whole, dataset)
+    rules = term_rules(given.terms, dataset)
+    follow = _follow(sums, parts, whole, rules, dataset)
+    if isinstance(given.terms, Mapping):
+        check_terms(rules, states, whole, follow)
     if not follow:  # the known equations conserve them anyway
         sums = ()
     varied = _names_in("vary", given.vary, text.constants, "constants of known")
@@ -91,6 +97,7 @@ def knowledge_of(
         whole=tuple(whole),
         reads=tuple(reads),
         operators=tuple((by_state or {}).get(name) for name in states),
+        terms=rules,
         positive=tuple(name in _positive(given.positive, dataset) for name in states),
         bounds=_bounds(given.bounds, text.constants, fixed),
         varied=tuple(name in varied for name in text.constants),
@@ -246,11 +253,17 @@ def _factors(program: Program, text: str, dimension: int) -> tuple[float, ...]:
 
 
 def _follow(
-    sums: Sequence[Sequence[float]], parts: Sequence[Program | None], whole: Sequence[bool], dataset: Dataset
+    sums: Sequence[Sequence[float]],
+    parts: Sequence[Program | None],
+    whole: Sequence[bool],
+    rules: Sequence[TermRule | None],
+    dataset: Dataset,
 ) -> tuple[int, ...]:
     """For each of the sums a state whose equation follows from it: one of which least is known."""
     fixed = {k for k in range(len(parts)) if whole[k] or k in dataset.velocities}
-    order = sorted(set(range(len(parts))) - fixed, key=lambda k: (parts[k] is not None, -k))
+    order = sorted(
+        set(range(len(parts))) - fixed, key=lambda k: (rules[k] is not None, parts[k] is not None, -k)
+    )
     chosen: list[int] = []
     for state in order:
         if len(chosen) == len(sums):

@@ -50,7 +50,7 @@ def known_states(known: Any) -> tuple[str, ...]:
 def read_known(known: Any, names: Sequence[str], fixed: Mapping[str, float]) -> KnownText:
     """The equations; names: what they may read, states first.  fixed: constants with known values."""
     pairs = _pairs(known)
-    sides = [(state, _with_derivatives(side, names)) for state, side in pairs]
+    sides = [(state, with_derivatives(side, names)) for state, side in pairs]
     constants: dict[str, None] = {}
     used = frozenset(one for _, side in sides for one in names_in(_UNKNOWN.sub(" ", side)))
     for _, side in sides:
@@ -104,14 +104,19 @@ def _state(left: str, bare: bool = False) -> str:
     return derivative_name(match["newton"], len(match["primes"]) - 1)
 
 
-def _with_derivatives(side: str, names: Sequence[str]) -> str:
+def equation_of(left: str) -> str:
+    """The state whose equation is meant by x, x' or, with order 2, theta''."""
+    return _state(left, bare=True)
+
+
+def with_derivatives(side: str, names: Sequence[str], where: str = "known") -> str:
     """The right-hand side with theta' written as theta_dot."""
 
     def name(match: re.Match[str]) -> str:
         found = derivative_name(match[1], len(match[2]))
         if found not in names:
             raise SettingsError(
-                f"{match[0]} in known is the derivative of {match[1]}, which is no variable of these data; "
+                f"{match[0]} in {where} is the derivative of {match[1]}, which is no variable of these data; "
                 f"for equations of order 2 give order=2 (or a column {found})"
             )
         return found

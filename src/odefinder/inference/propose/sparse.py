@@ -28,12 +28,15 @@ from odefinder.inference.propose.library import (
     Feature,
     Library,
     Shape,
+    all_features,
     equation,
     feature_integrals,
     highest_degree,
     make_library,
     monomials,
 )
+from odefinder.inference.propose.offered import offered_features
+from odefinder.inference.propose.signs import with_signs
 from odefinder.inference.propose.subsets import grow, least_squares, shrink, square_sum
 from odefinder.inference.propose.terms import (
     Breadth,
@@ -65,7 +68,11 @@ def propose(
     components: the variables whose equations are wanted; None: all.
     """
     breadth = breadth or Breadth()
-    libraries = {} if enough() else _libraries(data, partial(make_library, estimate, None))
+    libraries = {}
+    if not enough():
+        more = offered_features(data.given)
+        features = [*all_features(estimate), *more] if more else None
+        libraries = _libraries(data, partial(make_library, estimate, features))
     return [
         []
         if enough() or (components is not None and component not in components)
@@ -107,6 +114,13 @@ def _polynomials(
     """The best equations of one variable up to a degree."""
     if problem is None:
         return [_without_data(data, component)]
+    sets = with_signs(problem, partial(_polynomial_sets, degree=degree, breadth=breadth))
+    best = [_fit(problem, terms, component, data) for _, terms in sets[:POLYNOMIALS]]
+    return _front(best, problem.floor, POLYNOMIALS, component, data)
+
+
+def _polynomial_sets(problem: Problem, degree: int, breadth: Breadth) -> list[tuple[float, Terms]]:
+    """Sets of monomials up to a degree, best score first."""
     part = problem.polynomials(degree)
     columns, target = problem.columns[part], problem.target
     sets = {tuple(sorted(chosen)) for chosen in grow(columns, target, breadth.polynomial_terms)}
@@ -117,8 +131,7 @@ def _polynomials(
     for chosen in sets:
         terms = tuple(part[list(chosen)].tolist())
         scored.append((problem.score(terms, square_sum(problem.columns, target, terms)), terms))
-    best = [_fit(problem, terms, component, data) for _, terms in sorted(scored)[:POLYNOMIALS]]
-    return _front(best, problem.floor, POLYNOMIALS, component, data)
+    return sorted(scored)
 
 
 def combinations(fronts: Sequence[Sequence[ComponentFit]], count: int) -> list[Program]:
@@ -167,7 +180,7 @@ def _component_front(
     if problem is None:
         return [_without_data(data, component)]
     library = libraries[data.lineage(component)[1]]
-    sets = term_sets(problem, breadth)
+    sets = with_signs(problem, partial(term_sets, breadth=breadth))
     linear = [terms for _, terms in sets if not any(problem.features[c].inner for c in terms)][:LINEAR]
     candidates = [_fit(problem, terms, component, data) for terms in linear]
     polished = _polish(problem, sets, component, data, breadth.polished)
@@ -178,14 +191,15 @@ def _component_front(
         more = feature_integrals(functions, estimate, library.depth)
         integrals = np.concatenate([library.integrals[polynomials], more])
         again = make_problem(component, data, estimate, features, integrals)
-        polished += _polish(again, sets_around(again, breadth), component, data, breadth.polished)
+        around = with_signs(again, partial(sets_around, breadth=breadth))
+        polished += _polish(again, around, component, data, breadth.polished)
     return _front([*candidates, *polished], problem.floor, breadth.kept, component, data)
 
 
 def _fit(problem: Problem, terms: Terms, component: int, data: Observations) -> FittedSum:
     """The sum of terms with its constants fitted; where all are coefficients, least squares is enough."""
-    features = [problem.features[c] for c in terms]
     coefficients, square_sum = least_squares(problem.columns, problem.target, terms)
+    features = [problem.features[c] for c in terms]
     program = equation(features, coefficients / problem.lengths[list(terms)])
     count = len(problem.target)
     seen = np.isfinite(data.states[:, data.lineage(component)[0]])

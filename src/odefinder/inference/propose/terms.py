@@ -14,9 +14,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from odefinder.data.given import Given
 from odefinder.data.observations import Floats, Ints, Observations, polynomials_of_time
 from odefinder.expressions.drafts import finished
-from odefinder.expressions.program import CONST
+from odefinder.expressions.program import CONST, Program
+from odefinder.expressions.terms import node
 from odefinder.inference.fit.integral import floor
 from odefinder.inference.fit.known_columns import known_integrals
 from odefinder.inference.fit.states import StateEstimate
@@ -62,12 +64,27 @@ class Problem:
     families: NDArray[np.str_]
     degrees: Ints
     shapes: list[Shape]  # the features without the values of their constants
+    signs: Floats  # (features,): which sign their coefficients must have; 0: any
 
     def score(self, terms: Sequence[int], square_sum: float) -> float:
         """The information criterion of `integral.component_score`, without making a program."""
         count = len(self.target)
         size = sum(self.features[c].cost for c in terms) - 0.5
         return count * float(np.log(square_sum / count + self.floor)) + size * float(np.log(count))
+
+    def wrong(self, terms: Sequence[int], coefficients: Floats) -> list[int]:
+        """Which of the terms, by position, have coefficients of a sign that they must not have."""
+        return np.flatnonzero(self.signs[list(terms)] * coefficients < 0.0).tolist()
+
+    def without(self, columns: Sequence[int]) -> Problem:
+        """The same without some of the features."""
+        kept = np.ones(len(self.columns), np.bool_)
+        kept[list(columns)] = False
+        return replace(
+            self,
+            columns=np.where(kept[:, None], self.columns, 0.0),
+            lengths=np.where(kept, self.lengths, np.inf),
+        )
 
     def polynomials(self, degree: int) -> Ints:
         """The monomials up to a degree."""
@@ -98,10 +115,12 @@ def make_problem(
         target = _outside((target - own[0])[None], basis)[0]
         lengths = np.linalg.norm(columns, axis=1)
         good &= lengths > DEPENDENT * before  # else the known terms can say the same
-    if data.given is not None and data.given.restricts(component):
-        good &= np.array(
-            [not one.draft or data.given.may_read(component, finished(list(one.draft))) for one in features]
-        )
+    signs = np.zeros(len(features))
+    if data.given is not None:
+        good &= _allowed(component, data.given, features)
+        if data.given.keeps_positive(component):
+            signs = data.given.signs(component, [program_of(one) for one in features])
+            good &= ~np.isnan(signs)
     return Problem(
         features,
         np.where(good[:, None], columns / np.where(good, lengths, 1.0)[:, None], 0.0),
@@ -117,7 +136,24 @@ def make_problem(
         np.array([feature.family for feature in features], np.str_),
         np.array([feature.degree for feature in features], np.int64),
         [feature.shape for feature in features],
+        signs,
     )
+
+
+def _allowed(component: int, given: Given, features: Sequence[Feature]) -> NDArray[np.bool_]:
+    """Which features may be terms of what is found for a state."""
+    if not given.restricts(component):
+        return np.ones(len(features), np.bool_)
+    known: dict[Shape, bool] = {}
+    for one in features:
+        if one.shape not in known:
+            known[one.shape] = given.may_have(component, program_of(one))
+    return np.array([known[one.shape] for one in features])
+
+
+def program_of(feature: Feature) -> Program:
+    """A feature as an expression; the constant is 1."""
+    return finished(list(feature.draft)) if feature.draft else node(CONST, 1.0)
 
 
 def _outside(columns: Floats, basis: Floats) -> Floats:
