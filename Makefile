@@ -3,6 +3,7 @@
 # make docs   builds the documentation in site/, running the tutorials
 # make wheel  builds wheel and sdist in dist/, installs the wheel into a new environment and fits there
 # make fuzz   feeds every door with some 10,000 hostile inputs, and kills and interrupts; a short part is in make test
+# make audit  looks for known vulnerabilities of the versions that are installed; needs the network
 # make perf   runs the tests that assert wall-clock times, which need a quiet machine
 #
 # Each makes the environment it needs in $(VENV), and installs again only when the requirements change.
@@ -19,7 +20,7 @@ EXE :=
 endif
 PIP := $(BIN)/python -m pip --quiet --quiet --disable-pip-version-check
 
-.PHONY: demo test lint types docs docs-serve wheel perf fuzz clean
+.PHONY: demo test lint types docs docs-serve wheel perf fuzz audit clean
 .DEFAULT_GOAL := demo
 
 demo: $(VENV)/.demo
@@ -41,6 +42,10 @@ perf: $(VENV)/.test
 fuzz: $(VENV)/.test
 	ODEFINDER_FUZZ=1000 ODEFINDER_HOSTILE=1000 ODEFINDER_FAULTS=20 $(BIN)/python -m pytest \
 		tests/test_fuzz.py tests/test_hostile_input.py tests/test_faults.py
+
+audit: $(VENV)/.test
+	$(PIP) install 'pip-audit>=2.7'
+	$(BIN)/pip-audit --local --skip-editable
 
 docs: $(VENV)/.docs
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict

@@ -1,9 +1,11 @@
 """The package: few public names, loaded when they are used."""
 
+import ast
 import json
 import subprocess
 import sys
 from importlib.metadata import version
+from pathlib import Path
 
 import pytest
 
@@ -76,3 +78,26 @@ def test_version():
 def test_an_unknown_name_is_an_attribute_error():
     with pytest.raises(AttributeError, match="no attribute 'fitt'"):
         odefinder.fitt  # noqa: B018
+
+
+# Between our own processes, and of the cache of compiled code, which is trusted: see docs/security.md.
+PICKLES = {"inference/workers.py", "compiling/kept.py", "bench/warden.py", "bench/isolation.py"}
+DANGEROUS = {"pickle", "marshal", "shelve", "dill", "yaml", "http", "requests", "ftplib"}
+
+
+def test_no_pickle_no_eval_no_network() -> None:
+    package = Path(odefinder.__file__).parent
+    found = set()
+    for path in package.rglob("*.py"):
+        name = path.relative_to(package).as_posix()
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Import):
+                modules = {one.name.split(".")[0] for one in node.names}
+            elif isinstance(node, ast.ImportFrom):
+                modules = {(node.module or "").split(".")[0]} if node.level == 0 else set()
+            elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+                modules = {node.func.id} & {"eval", "exec", "__import__"}
+            else:
+                continue
+            found |= {(name, one) for one in modules & (DANGEROUS | {"eval", "exec", "__import__"})}
+    assert found == {(name, "pickle") for name in PICKLES}

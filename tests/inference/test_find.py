@@ -46,7 +46,10 @@ def versions():
 prepare()
 before = versions()
 t = np.linspace(0.0, 6.0, 20)
-for x in (np.exp(-t), np.exp(-t) + 0.05 * np.random.default_rng(0).normal(size=20)):
+noisy = np.exp(-t) + 0.05 * np.random.default_rng(0).normal(size=20)
+columns = np.asfortranarray(np.column_stack([np.ones(20), np.exp(-t), np.exp(-0.5 * t)]))
+gaps = np.where(np.arange(60).reshape(20, 3) % 7 == 0, np.nan, columns)
+for x in (np.exp(-t), noisy, columns, columns[:, 1:], columns[:, ::-1], gaps):
     find(from_arrays(x, t), FindSettings(time_budget=20.0, decoding=Decoding(samples=5)))
 print({name for name, count in versions().items() if count > before.get(name, 0)} or "nothing")
 """

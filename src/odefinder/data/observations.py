@@ -40,6 +40,12 @@ class Observations:
     given: Given | None = None  # what is known of the equations; then programs hold what is found
     origins: tuple[int, ...] = ()  # the trajectory that each is a part of; empty: it is itself
 
+    def __post_init__(self) -> None:
+        """One layout of all arrays: compiled code is compiled once more, for half a minute, for each."""
+        for name in ("times", "states", "bounds", "known", "errors"):
+            if (given := getattr(self, name)) is not None:
+                object.__setattr__(self, name, np.ascontiguousarray(given))
+
     @classmethod
     def joined(cls, times: Sequence[Floats], states: Sequence[Floats]) -> Observations:
         """From times (n,) and states (n, D) of each trajectory."""

@@ -47,7 +47,9 @@ def interpolate(t: Floats, x: Floats, degree: int) -> Curve:
         t, x = (np.array([t[0], t[0] + 1.0]), np.repeat(x, 2)) if len(t) else (np.arange(2.0), np.zeros(2))
     degree = min(degree, (len(t) - 2) // 2 * 2 + 1)
     knots = knots_of(t, degree)
-    return Curve(knots, spline_coefficients(t, x, knots, degree), degree)
+    return Curve(
+        knots, spline_coefficients(np.ascontiguousarray(t), np.ascontiguousarray(x), knots, degree), degree
+    )
 
 
 @dataclass(frozen=True)
