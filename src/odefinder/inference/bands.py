@@ -167,7 +167,8 @@ def _parameters(found: Certainty, count: int, rng: np.random.Generator, deadline
     if len(own) == 0 or not np.isfinite(best.error):
         return certain
     width = WIDTH * np.ones(len(centre))
-    width[found.constants.places] *= np.abs(found.constants.values / found.constants.units)
+    with np.errstate(divide="ignore", invalid="ignore"):  # of variables that never change
+        width[found.constants.places] *= np.abs(found.constants.values / found.constants.units)
     width = np.where(width > 0.0, width, WIDTH)[own]
     if not (np.isfinite(curvature.variance) and curvature.variance > 0.0):
         return certain

@@ -63,6 +63,9 @@ def trajectories() -> None:
     states, _ = integrate.integrate(SYSTEM, [1.0, 0.5], TIMES)
     evaluate.evaluate(SYSTEM, states)
     evaluate.evaluate_gradients(SYSTEM, states)
+    evaluate.eval_system(
+        SYSTEM.ops, SYSTEM.values, len(SYSTEM), states[0], np.empty(len(SYSTEM)), np.empty(2)
+    )
     data = Observations.joined([TIMES], [states])
     refine.fit_constants(SYSTEM, data, iterations=1)
     smoothing.likeliest_levels(TIMES, TIMES, TIMES[0] == TIMES, SMOOTHING_ORDER)
@@ -103,6 +106,7 @@ GROUPS = (
             integrate._is_fine,
             evaluate._evaluate,
             evaluate.eval_gradients,
+            evaluate.eval_system,  # of stiff systems
             smoothing.likeliest_levels,
             smoothing.smoothed,
         ),
