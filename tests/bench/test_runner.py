@@ -14,10 +14,11 @@ import pandas as pd
 import pytest
 
 from odefinder.bench import runner
+from odefinder.bench.lines import ResultFile
 from odefinder.bench.methods import METHODS
 from odefinder.bench.protocol import MEASURED
 from odefinder.bench.report import write_report
-from odefinder.bench.results import ResultFile, read_results
+from odefinder.bench.results import read_results
 from odefinder.bench.runner import Plan, run
 from odefinder.errors import DataError, SettingsError
 from tests.bench import hostile
@@ -231,7 +232,10 @@ def test_a_damaged_line(tmp_path: Path) -> None:
 def test_two_runs_at_once(tmp_path: Path) -> None:
     pytest.importorskip("fcntl")
     run(plan("oracle", systems="1"), tmp_path)
-    with ResultFile(tmp_path), pytest.raises(SettingsError, match="another run is writing to"):
+    with (
+        ResultFile(tmp_path / "results.jsonl"),
+        pytest.raises(SettingsError, match="another run is writing to"),
+    ):
         run(plan("oracle", systems="1"), tmp_path)
 
 

@@ -1,8 +1,6 @@
 """The folder of a run: `run.json` says what was asked for, `results.jsonl` has one line for each fit.
 
-A line is written and synchronised as soon as its fit is done, so a run that is killed loses only the fits
-in progress; a last line that was cut off by a kill is dropped.  If a fit has several lines (because the
-method could not run at first), the last one counts.
+If a fit has several lines (because the method could not run at first), the last one counts.
 """
 
 from __future__ import annotations
@@ -10,9 +8,9 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping
-from dataclasses import asdict, fields
+from dataclasses import fields
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 from odefinder.bench.protocol import Result, Status
 from odefinder.edge.documents import MOST_BYTES, checked_document, parsed
@@ -133,58 +131,3 @@ def read_results(folder: Path) -> list[Result]:
 def _order(result: Result) -> tuple[Any, ...]:
     number = int(result.system) if result.system.isdecimal() else 0
     return result.method, result.sigma, result.rho, number, result.system, result.initial
-
-
-class ResultFile:
-    """`results.jsonl`, open for more lines; no other run may write to it meanwhile."""
-
-    def __init__(self, folder: Path):
-        self.path = folder / RESULTS
-        try:
-            self._file: IO[bytes] = self.path.open("ab+")
-        except OSError as problem:
-            raise DataError(f"cannot write {self.path}: {problem.strerror or problem}") from None
-        _lock(self._file, folder)
-        self._drop_cut_line()
-
-    def append(self, result: Result) -> None:
-        """Write a line so that it survives a kill."""
-        try:
-            self._file.write(json.dumps(asdict(result), allow_nan=False).encode() + b"\n")
-            self._file.flush()
-            os.fsync(self._file.fileno())
-        except OSError as problem:
-            raise DataError(
-                f"cannot write {self.path}: {problem.strerror or problem}; what is there is kept, and "
-                "the same command goes on"
-            ) from None
-
-    def close(self) -> None:
-        self._file.close()
-
-    def __enter__(self) -> ResultFile:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-    def _drop_cut_line(self) -> None:
-        content = self.path.read_bytes()
-        whole = content.rfind(b"\n") + 1
-        if whole < len(content):
-            self._file.truncate(whole)
-
-
-def _lock(file: IO[bytes], folder: Path) -> None:
-    """Lock the file until it is closed or the process ends; does nothing on systems without such locks."""
-    try:
-        import fcntl
-    except ImportError:
-        return
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        file.close()
-        raise SettingsError(
-            f"another run is writing to {folder}; wait for it, or give another --out"
-        ) from None

@@ -17,11 +17,12 @@ from pathlib import Path
 from typing import Any
 
 from odefinder.bench.isolation import Isolation
+from odefinder.bench.lines import ResultFile
 from odefinder.bench.methods.method import Method
 from odefinder.bench.methods.oracle import Oracle
 from odefinder.bench.protocol import Fitted, Result, Status, judge, result_key
 from odefinder.bench.report import environment
-from odefinder.bench.results import FORMAT, ResultFile, open_run, read_results
+from odefinder.bench.results import FORMAT, RESULTS, open_run, read_results
 from odefinder.bench.sets import CASES, SYNTHETIC, load_set, set_title, systems_digest
 from odefinder.bench.tasks import Task, choose_systems, make_tasks
 from odefinder.data.corruption import NOISES, Noise
@@ -120,7 +121,7 @@ def run(
     settings = {method.name: method.settings for method in plan.methods}
     needs = [name for method in plan.methods for name in method.needs]
     open_run(folder, shared, settings, plan.command(), environment(needs))
-    with ResultFile(folder) as file:
+    with ResultFile(folder / RESULTS) as file:
         done = {result.key for result in read_results(folder) if result.status != Status.NOT_RUN}
         todo = _todo(plan, tasks, done, file)
         asked = len(tasks) * sum(method.missing is None for method in plan.methods)

@@ -6,11 +6,8 @@ A line of the results is written as soon as its fit is done.  A fit that fails i
 from __future__ import annotations
 
 import csv
-import json
-import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict, dataclass, fields
 from functools import cache
 from pathlib import Path
@@ -24,10 +21,10 @@ from odefinder.bench.chaotic.coefficients import FOUND, coefficient_error
 from odefinder.bench.chaotic.data import NOISES, StudyData, study_data
 from odefinder.bench.chaotic.flows import Flow, read_flows
 from odefinder.bench.chaotic.scores import ChaosScores, Truth, chaos_scores
+from odefinder.bench.lines import read_lines, run_rest
 from odefinder.bench.protocol import same_structure
-from odefinder.edge.parameters import checked
 from odefinder.edge.writing import make_folder
-from odefinder.errors import DataError, SettingsError
+from odefinder.errors import SettingsError
 from odefinder.expressions.program import Program
 from odefinder.system import ODESystem
 
@@ -150,40 +147,12 @@ def _rounded(scores: ChaosScores) -> dict[str, Any]:
 
 def run(tasks: Sequence[StudyTask], out: Path, jobs: int = 1) -> Iterator[StudyResult]:
     """Do what the file `out` does not hold yet, and yield each new result."""
-    checked("jobs", jobs)
-    done = {result.key for result in read_results(out)}
-    todo = [task for task in tasks if task.key not in done]
-    make_folder(out.parent)
-    with out.open("ab") as file:
-        for result in _executed(todo, jobs):
-            file.write(json.dumps(asdict(result), allow_nan=False).encode() + b"\n")
-            file.flush()
-            os.fsync(file.fileno())
-            yield result
-
-
-def _executed(tasks: Sequence[StudyTask], jobs: int) -> Iterator[StudyResult]:
-    if jobs == 1:
-        yield from map(execute, tasks)
-        return
-    with ProcessPoolExecutor(jobs) as pool:
-        yield from pool.map(execute, tasks)
+    return run_rest(tasks, execute, StudyResult, out, jobs)
 
 
 def read_results(path: Path) -> list[StudyResult]:
-    """The results of a file, the last of each fit; a last line that was cut off is left out."""
-    if not path.exists():
-        return []
-    results = {}
-    for number, line in enumerate(path.read_bytes().split(b"\n")[:-1], start=1):
-        try:
-            result = StudyResult(**json.loads(line))
-        except (ValueError, TypeError):
-            raise DataError(
-                f"line {number} of {path} is damaged; remove it, and its fit is repeated"
-            ) from None
-        results[result.key] = result
-    return list(results.values())
+    """The results in a file; none if there is no file."""
+    return read_lines(path, StudyResult)
 
 
 def write_table(results: Iterable[StudyResult], path: Path) -> None:

@@ -6,12 +6,9 @@ a miss; so does a task that a method does not support, and the table says how ma
 
 from __future__ import annotations
 
-import json
-import os
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from statistics import median, stdev
@@ -20,9 +17,8 @@ from odefinder.bench.laboratory import ours, sindy
 from odefinder.bench.laboratory.entries import GROUPS, LabSystem, read_laboratory
 from odefinder.bench.laboratory.judging import GOOD, Fit, NotSupported, judge
 from odefinder.bench.laboratory.tasks import make_task
-from odefinder.edge.parameters import checked
-from odefinder.edge.writing import make_folder
-from odefinder.errors import DataError, SettingsError
+from odefinder.bench.lines import read_lines, run_rest
+from odefinder.errors import SettingsError
 
 Key = tuple[str, str, int, float, int]
 
@@ -121,40 +117,12 @@ def _rounded(value: float | None) -> float | None:
 
 def run(jobs: Sequence[LabJob], out: Path, processes: int = 1) -> Iterator[LabResult]:
     """Do what the file `out` does not hold yet, and yield each new result."""
-    checked("jobs", processes)
-    done = {result.key for result in read_results(out)}
-    todo = [job for job in jobs if job.key not in done]
-    make_folder(out.parent)
-    with out.open("a", encoding="utf-8") as file:
-        for result in _executed(todo, processes):
-            file.write(json.dumps(asdict(result), allow_nan=False) + "\n")
-            file.flush()
-            yield result
-
-
-def _executed(jobs: Sequence[LabJob], processes: int) -> Iterator[LabResult]:
-    if processes == 1:
-        yield from map(execute, jobs)
-        return
-    with ProcessPoolExecutor(min(processes, os.cpu_count() or 1)) as pool:
-        yield from pool.map(execute, jobs)
+    return run_rest(jobs, execute, LabResult, out, processes)
 
 
 def read_results(path: Path) -> list[LabResult]:
-    """The results in a file; none if there is no file.  A line that was cut off is passed over."""
-    if not path.exists():
-        return []
-    names = {field.name for field in fields(LabResult)}
-    results = []
-    for line in path.read_text(encoding="utf-8").splitlines():
-        try:
-            entry = json.loads(line)
-        except ValueError:
-            continue
-        if not isinstance(entry, dict) or set(entry) != names:
-            raise DataError(f"{path} holds something else than results of this study; choose another file")
-        results.append(LabResult(**entry))
-    return results
+    """The results in a file; none if there is no file."""
+    return read_lines(path, LabResult)
 
 
 # ---------------------------------------------------------------------------------------- the table
