@@ -15,9 +15,9 @@ from numba.extending import overload
 from numpy.typing import NDArray
 
 from odefinder.compiling.jit import compiled
+from odefinder.inference.fit.cholesky import Floats, backward, factorise, forward
 from odefinder.limits.alarm import rings
 
-Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 NO_LIMITS: Floats = np.empty((2, 0))
 
@@ -86,36 +86,21 @@ def implement(
 
 @compiled
 def solve_damped(hessian: Floats, gradient: Floats, damping: float, step: Floats, factor: Floats) -> bool:
-    """step = -(H + damping (diag H + mean)) ^-1 g by Cholesky; False if not positive definite."""
+    """step = -(H + damping (diag H + mean)) ^-1 g; False if not positive definite."""
     n = len(gradient)
     mean = 0.0
     for i in range(n):
         mean += hessian[i, i] / n
     for i in range(n):
-        if rings():  # with many parameters this takes long
-            return False
         for j in range(i + 1):
-            total = hessian[i, j]
-            if i == j:
-                total += damping * (hessian[i, i] + 1e-3 * mean) + 1e-14 * mean
-            for k in range(j):
-                total -= factor[i, k] * factor[j, k]
-            if i == j:
-                if not total > 0.0:
-                    return False
-                factor[i, i] = np.sqrt(total)
-            else:
-                factor[i, j] = total / factor[j, j]
+            factor[i, j] = hessian[i, j]
+        factor[i, i] += damping * (hessian[i, i] + 1e-3 * mean) + 1e-14 * mean
+    if not factorise(factor):
+        return False
     for i in range(n):
-        total = -gradient[i]
-        for k in range(i):
-            total -= factor[i, k] * step[k]
-        step[i] = total / factor[i, i]
-    for i in range(n - 1, -1, -1):
-        total = step[i]
-        for k in range(i + 1, n):
-            total -= factor[k, i] * step[k]
-        step[i] = total / factor[i, i]
+        step[i] = -gradient[i]
+    forward(factor, step.reshape(n, 1))
+    backward(factor, step)
     return True
 
 
@@ -124,11 +109,7 @@ def hold(fixed: Bools, gradient: Floats, hessian: Floats) -> None:
     """Change the equations so that fixed parameters stay as they are."""
     for c in range(min(len(fixed), len(gradient))):
         if fixed[c]:
-            gradient[c] = 0.0
-            for e in range(len(gradient)):
-                hessian[c, e] = 0.0
-                hessian[e, c] = 0.0
-            hessian[c, c] = 1.0
+            _hold_one(c, gradient, hessian)
 
 
 @compiled
@@ -138,11 +119,16 @@ def hold_at_limits(limits: Floats, parameters: Floats, gradient: Floats, hessian
         low = parameters[c] <= limits[0, c] and gradient[c] > 0.0
         high = parameters[c] >= limits[1, c] and gradient[c] < 0.0
         if low or high:
-            gradient[c] = 0.0
-            for e in range(len(gradient)):
-                hessian[c, e] = 0.0
-                hessian[e, c] = 0.0
-            hessian[c, c] = 1.0
+            _hold_one(c, gradient, hessian)
+
+
+@compiled
+def _hold_one(c: int, gradient: Floats, hessian: Floats) -> None:
+    gradient[c] = 0.0
+    for e in range(len(gradient)):
+        hessian[c, e] = 0.0
+        hessian[e, c] = 0.0
+    hessian[c, c] = 1.0
 
 
 @compiled

@@ -13,6 +13,7 @@ import numpy as np
 from odefinder.compiling.jit import compiled
 from odefinder.data.observations import Floats, Ints
 from odefinder.expressions.program import Ops, Values
+from odefinder.inference.fit.cholesky import backward, factorise, forward
 from odefinder.inference.fit.least_squares import Bools
 from odefinder.inference.fit.trajectories import Observed
 from odefinder.numerics.signals import signals_of
@@ -163,44 +164,6 @@ def _join(
     return cost
 
 
-@compiled
-def _factorise(matrix: Floats) -> bool:
-    """A matrix, of which the lower half is read, becomes its Cholesky factor; False if there is none."""
-    for i in range(len(matrix)):
-        for j in range(i + 1):
-            total = matrix[i, j]
-            for m in range(j):
-                total -= matrix[i, m] * matrix[j, m]
-            if i == j:
-                if not total > 0.0:
-                    return False
-                matrix[i, i] = np.sqrt(total)
-            else:
-                matrix[i, j] = total / matrix[j, j]
-    return True
-
-
-@compiled
-def _forward(factor: Floats, right: Floats) -> None:
-    """right (n, m) becomes the solution of L y = right."""
-    for i in range(len(factor)):
-        for c in range(right.shape[1]):
-            total = right[i, c]
-            for m in range(i):
-                total -= factor[i, m] * right[m, c]
-            right[i, c] = total / factor[i, i]
-
-
-@compiled
-def _backward(factor: Floats, right: Floats) -> None:
-    """right (n,) becomes the solution of L' x = right."""
-    for i in range(len(factor) - 1, -1, -1):
-        total = right[i]
-        for m in range(i + 1, len(factor)):
-            total -= factor[m, i] * right[m]
-        right[i] = total / factor[i, i]
-
-
 class Elimination(NamedTuple):
     """The normal equations after the starts of segments were eliminated, one after the other."""
 
@@ -237,17 +200,17 @@ def eliminate(equations: StepEquations, damping: float, joins: Bools) -> Elimina
             for d in range(dimension):
                 for e in range(dimension):
                     across[k, d, e] = equations.below[k - 1, e, d]
-            _forward(factors[k - 1], across[k])
+            forward(factors[k - 1], across[k])
             for m in range(dimension):
                 for d in range(dimension):
                     for e in range(d + 1):
                         factors[k, d, e] -= across[k, m, d] * across[k, m, e]
                     for c in range(n_constants + 1):
                         right[k, d, c] -= across[k, m, d] * right[k - 1, m, c]
-        definite = definite and _factorise(factors[k])
+        definite = definite and factorise(factors[k])
         if not definite:
             break
-        _forward(factors[k], right[k])
+        forward(factors[k], right[k])
         for d in range(dimension):
             for c in range(n_constants):
                 for e in range(n_constants):
@@ -264,13 +227,13 @@ def solve_step(
     count, dimension = step.shape
     n_constants = len(constant_step)
     found = eliminate(equations, damping, joins)
-    if not found.definite or not _factorise(found.corner):
+    if not found.definite or not factorise(found.corner):
         return False
     last = found.constants.reshape(n_constants, 1)
-    _forward(found.corner, last)
+    forward(found.corner, last)
     for c in range(n_constants):
         constant_step[c] = last[c, 0]
-    _backward(found.corner, constant_step)
+    backward(found.corner, constant_step)
     for k in range(count - 1, -1, -1):
         for d in range(dimension):
             total = -found.right[k, d, n_constants]
@@ -280,5 +243,5 @@ def solve_step(
                 for e in range(dimension):
                     total -= found.across[k + 1, d, e] * step[k + 1, e]
             step[k, d] = total
-        _backward(found.factors[k], step[k])
+        backward(found.factors[k], step[k])
     return True
