@@ -167,10 +167,11 @@ def _records(rng: Random, system: Any, names: list[str], positive: bool) -> dict
 def draw(options: argparse.Namespace) -> None:
     """Write random systems."""
     warnings.simplefilter("ignore")  # of systems that run off
-    entries = []
+    wanted, entries = options.families.split(","), []
     for number in range(options.cases):
         rng = np.random.default_rng([options.seed, number])
-        family = str(rng.choice(list(FAMILIES), p=[share for _, share in FAMILIES.values()]))
+        shares = np.array([FAMILIES[name][1] for name in wanted])
+        family = str(rng.choice(wanted, p=shares / shares.sum()))
         tried = (entry(rng, family, number) for _ in range(TRIES))
         if (found := next((one for one in tried if one is not None), None)) is not None:
             entries.append(found)
@@ -225,6 +226,7 @@ def main() -> None:
     command = commands.add_parser("draw")
     command.set_defaults(run=draw)
     command.add_argument("--cases", type=int, default=40)
+    command.add_argument("--families", default=",".join(FAMILIES))
     command.add_argument("--seed", type=int, default=SEED)
     command.add_argument("--out", required=True)
     command = commands.add_parser("fit")

@@ -1,9 +1,10 @@
 """Twins are one, and waves faster than the data are none."""
 
 import numpy as np
+import pytest
 
 from odefinder.expressions.form import Form
-from odefinder.inference.choose.alike import distinct, simplified, too_fast
+from odefinder.inference.choose.alike import distinct, fast_waves, simplified, too_fast
 from tests.inference.fit.test_refine import program_of
 
 STATES = np.stack([np.linspace(0.1, 1.0, 50), np.linspace(2.0, 1.0, 50)], axis=1)
@@ -33,6 +34,19 @@ def test_waves_that_turn_too_fast() -> None:
     assert too_fast(program_of([f"sin({1.1 * np.pi / step}*x)", "y"]), STATES, BOUNDS)
     assert too_fast(program_of(["x", f"y*cos(1 + {1.1 * np.pi / step}*x)"]), STATES, BOUNDS)
     assert not too_fast(program_of(["x", "exp(1000*x)"]), STATES, BOUNDS)
+
+
+def test_waves_of_the_user_may_be_fast() -> None:
+    wave = program_of([f"2*sin({1.1 * np.pi * 49 / 0.9}*x)", "y"])
+    assert too_fast(wave, STATES, BOUNDS, np.array([False, True]))
+    assert not too_fast(wave, STATES, BOUNDS, np.array([True, False]))
+
+
+def test_a_slower_wave_passes_the_same_points() -> None:
+    step = 0.9 / 49
+    [(constants, share)] = fast_waves(program_of([f"2*sin({2.3 * np.pi / step}*x)", "y"]), STATES, BOUNDS)
+    assert constants == slice(1, 2)
+    assert share == pytest.approx(0.3 / 2.3)
 
 
 def test_the_jump_to_another_trajectory_is_no_turn() -> None:

@@ -6,9 +6,10 @@ one candidate, the simplest of them.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from odefinder.data.observations import Floats, Ints
 from odefinder.expressions.program import (
@@ -106,19 +107,31 @@ def _slice(program: Program, first: int, last: int) -> Program:
     return Program(program.ops[first:last], program.values[first:last])
 
 
-def too_fast(program: Program, states: Floats, bounds: Ints) -> bool:
+def too_fast(program: Program, states: Floats, bounds: Ints, fitted: NDArray[np.bool_] | None = None) -> bool:
     """Whether a sine in it turns by more than half a period between neighbouring states (N, D), often.
 
-    bounds (trajectories + 1,): where each trajectory begins, and the end.
+    bounds (trajectories + 1,): where each trajectory begins, and the end.  fitted: which constants were; a
+    wave without any is the user's.
     """
+    return next(fast_waves(program, states, bounds, fitted), None) is not None
+
+
+def fast_waves(
+    program: Program, states: Floats, bounds: Ints, fitted: NDArray[np.bool_] | None = None
+) -> Iterator[tuple[slice, float]]:
+    """The constants of every wave that is too fast, and how much slower one through the same points is."""
     inside = np.ones(len(states) - 1, np.bool_)
     inside[bounds[1:-1] - 1] = False  # from one trajectory to the next
+    place = np.cumsum(program.ops == CONST)
     for i in np.flatnonzero(np.isin(program.ops, (SIN, COS, TAN))).tolist():
         end = subtree_end(program.ops, i + 1)
-        turns = np.abs(np.diff(_values(_slice(program, i + 1, end), states)))[inside] > np.pi
-        if np.mean(turns) > OFTEN:
-            return True
-    return False
+        constants = slice(place[i], place[end - 1])
+        if fitted is not None and not fitted[constants].any():
+            continue
+        steps = np.abs(np.diff(_values(_slice(program, i + 1, end), states)))[inside]
+        if np.mean(steps > np.pi) > OFTEN:
+            step = float(np.median(steps))
+            yield constants, (step - 2.0 * np.pi * round(step / (2.0 * np.pi))) / step
 
 
 def _values(expression: Program, states: Floats) -> Floats:

@@ -11,7 +11,9 @@ from contextlib import nullcontext, suppress
 from dataclasses import replace
 
 import numpy as np
+from numpy.typing import NDArray
 
+from odefinder.data.given import STAYS, Complete
 from odefinder.data.observations import Floats, Observations
 from odefinder.errors import ExpressionError
 from odefinder.expressions.form import Form
@@ -19,7 +21,7 @@ from odefinder.expressions.program import Program
 from odefinder.inference.choose.alike import too_fast
 from odefinder.inference.choose.candidates import Candidate, in_order, merged, tried_elsewhere, weights_of
 from odefinder.inference.choose.criterion import RUNAWAY_COST, criterion, log_starts, log_structure
-from odefinder.inference.fit.refine import FLOOR, Fit
+from odefinder.inference.fit.refine import FLOOR, Fit, given_constants
 from odefinder.inference.fit.states import StateEstimate
 from odefinder.limits.alarm import no_alarm
 from odefinder.limits.deadline import Deadline
@@ -27,6 +29,7 @@ from odefinder.limits.deadline import Deadline
 RESCORED, ASKED_FIRST = 50, 12  # systems whose structure the network scores, and how many of them at first
 BEST_PER_NODE = -0.5  # log-probability: one in a hundred candidates has more
 SURE = 5.0  # standard errors by which what is left exceeds the noise
+AS_GOOD = 2.0  # factor by which a slower wave may leave more
 LITTLE = 0.5  # share of the noise: where less is left, there was no such noise
 
 
@@ -49,9 +52,9 @@ class Pool:
     def store(self, key: bytes, fit: Fit, source: str) -> None:
         """Keep a fitted system if it is the best of its structure, the key, and no wave is too fast."""
         known = self.found.get(key)
-        if known is not None and not fit.error < known.fit.error:
+        if known is not None and not self._better(fit, known.fit):
             return
-        if too_fast(fit.program, self._along(fit), self.data.bounds):
+        if self._too_fast(fit) and (known is not None or not self._all_known):
             return
         origin = source if known is None else known.source
         with no_alarm() if np.isfinite(fit.error) else nullcontext():  # it was found in time
@@ -60,6 +63,30 @@ class Pool:
         self.found[key] = Candidate(fit, origin, found, starts)
         if found < best:
             self.better(fit)
+
+    @property
+    def _all_known(self) -> bool:
+        """Whether nothing is to be found but constants; then there is no other system."""
+        return len(self.data.closed) == self.data.dimension
+
+    def _better(self, fit: Fit, known: Fit) -> bool:
+        """Whether a fit replaces another one of the same structure."""
+        if self._all_known and self._too_fast(known):  # a slower wave through the same points
+            return fit.error < AS_GOOD * known.error + FLOOR
+        return fit.error < known.error
+
+    def _too_fast(self, fit: Fit) -> bool:
+        """Whether a wave with fitted constants is faster than the data can tell."""
+        if self.data.given is None:
+            return too_fast(fit.program, self._along(fit), self.data.bounds)
+        whole, fitted = self._fitted_in(fit.program)
+        return too_fast(whole.program, self._along(fit), self.data.bounds, fitted)
+
+    def _fitted_in(self, program: Program) -> tuple[Complete, NDArray[np.bool_]]:
+        """The whole system of what was found, and which of its constants are fitted."""
+        whole = self.data.completed(program)
+        owners, fixed = whole.owners[0], given_constants(program, self.data)
+        return whole, (owners != STAYS) & ~(fixed[owners] if len(fixed) else False)
 
     def _along(self, fit: Fit) -> Floats:
         """What the equations of a system read at the observed times (N, V)."""
@@ -150,7 +177,7 @@ class Pool:
 
     def _familiarity(self, found: Candidate, log_probability: float | None = None) -> float:
         """The log prior of a structure per node; 0 where nothing was to be found."""
-        if len(self.data.closed) == self.data.dimension:
+        if self._all_known:
             return 0.0
         program = self._whole(found.fit.program)
         return log_structure(program, log_probability) / len(program)

@@ -19,9 +19,10 @@ import numpy as np
 from odefinder.data.given import Given
 from odefinder.data.observations import Floats, Observations
 from odefinder.errors import ExpressionError
+from odefinder.expressions.canonical import structure
 from odefinder.expressions.form import Form
 from odefinder.expressions.program import Program, component_bounds, concatenate
-from odefinder.inference.choose.alike import simplified
+from odefinder.inference.choose.alike import fast_waves, simplified
 from odefinder.inference.choose.candidates import Candidate, alike_within
 from odefinder.inference.choose.copies import systems_of_copies
 from odefinder.inference.choose.criterion import criterion
@@ -86,6 +87,7 @@ class Search(Pool):
         self.settings = settings or SearchSettings()
         self.deadline = deadline or Deadline(np.inf)
         self.equations = Equations(data, estimate, operators)
+        self._copied: set[bytes] = set()  # systems of identical bodies that were fitted
 
     def rescored(self, judge: Deadline | None = None) -> list[Candidate]:
         """See `Pool.rescored`: the best systems without what does nothing on the data are among them."""
@@ -118,7 +120,7 @@ class Search(Pool):
 
         votes: how often each of them was proposed; None if that does not matter.
         """
-        if len(self.data.closed) == self.data.dimension:
+        if self._all_known:
             self.fit_known()
             return self.ranked()
         if votes is not None:
@@ -152,6 +154,18 @@ class Search(Pool):
         self._fit_program(concatenate(nothing), KNOWN)
         if self._best_error() > self._too_much():
             self._fit_program(concatenate(nothing), KNOWN, hard=True)
+        for found in self.ranked():  # there is one
+            for slower in self._slower(found.fit):
+                self._fit_program(slower, KNOWN)
+
+    def _slower(self, fit: Fit) -> Iterator[Program]:
+        """The system with slower waves where they are faster than the data can tell; not yet fitted."""
+        whole, fitted = self._fitted_in(fit.program)
+        for constants, share in fast_waves(whole.program, self._along(fit), self.data.bounds, fitted):
+            own = whole.owners[0, constants][fitted[constants]]
+            values = fit.program.constants
+            values[own] *= share
+            yield fit.program.with_constants(values)
 
     def fit_simplest(self) -> None:
         """The system that always exists."""
@@ -217,7 +231,12 @@ class Search(Pool):
 
     def propose_sparse(self) -> None:
         """Add the equations that sparse regression finds."""
-        fronts = propose(self.data, self.equations.estimate, enough=lambda: self.deadline.over)
+        fronts = propose(
+            self.data,
+            self.equations.estimate,
+            enough=lambda: self.deadline.over,
+            factors=self.settings.factors,
+        )
         for component, front in enumerate(fronts):
             for fit in front:
                 self.equations.keep(component, fit, "sparse")
@@ -286,7 +305,9 @@ class Search(Pool):
         factors = np.ones(self.data.variables) if self.settings.factors is None else self.settings.factors
         kept, count = self.settings.equations, self.settings.copies
         for program in systems_of_copies(self.data, self.equations, factors, kept, count):
-            if not self.deadline.over:
+            key = structure(program)
+            if not self.deadline.over and key not in self._copied:
+                self._copied.add(key)
                 self._fit_program(program, "search")
 
     # ------------------------------------------------------------ parts

@@ -240,10 +240,15 @@ def _with_factors(dimension: int, ranges: Floats) -> Iterator[Feature]:
                     yield Feature(tuple(product([factor, draft])), family)
 
 
+def ranges_of(estimate: StateEstimate) -> Floats:
+    """The lowest and the highest value of every variable (V, 2)."""
+    return np.stack([estimate.nodes.min(axis=0), estimate.nodes.max(axis=0)], axis=1)
+
+
 def all_features(estimate: StateEstimate) -> list[Feature]:
     """Everything a term may be, for systems of this dimension and range."""
     dimension = estimate.nodes.shape[1]
-    ranges = np.stack([estimate.nodes.min(axis=0), estimate.nodes.max(axis=0)], axis=1)
+    ranges = ranges_of(estimate)
     features = list(monomials(dimension, highest_degree(dimension)))
     if dimension <= 4:
         features += _pairs(dimension)

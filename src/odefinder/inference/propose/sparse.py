@@ -18,10 +18,10 @@ from typing import TypeVar
 
 import numpy as np
 
-from odefinder.data.observations import Observations
+from odefinder.data.observations import Floats, Observations
 from odefinder.errors import ExpressionError
 from odefinder.expressions.form import Form
-from odefinder.expressions.program import CONST, Program, concatenate
+from odefinder.expressions.program import CONST, VAR, Program, concatenate
 from odefinder.inference.fit.integral import ComponentFit, component_score, given_fit, match_component
 from odefinder.inference.fit.states import StateEstimate
 from odefinder.inference.propose.library import (
@@ -34,7 +34,9 @@ from odefinder.inference.propose.library import (
     highest_degree,
     make_library,
     monomials,
+    ranges_of,
 )
+from odefinder.inference.propose.mechanics import mechanical_features
 from odefinder.inference.propose.offered import offered_features
 from odefinder.inference.propose.signs import with_signs
 from odefinder.inference.propose.subsets import grow, least_squares, shrink, square_sum
@@ -50,6 +52,7 @@ from odefinder.inference.propose.terms import (
 WORTH_A_TERM = 1.001  # factor by which an equation with more terms must fit better
 CUBIC = 3  # the highest degree of the polynomial systems that are always proposed
 POLYNOMIALS = 4  # equations of each degree
+FORCES = Breadth(polynomial_terms=5, mixed_terms=4, any_terms=3, functions=3, polished=4)
 LINEAR = 30  # sets without inner constants that become candidates
 
 FittedSum = tuple[list[Feature], ComponentFit]
@@ -62,15 +65,18 @@ def propose(
     breadth: Breadth | None = None,
     enough: Callable[[], bool] = lambda: False,
     components: Collection[int] | None = None,
+    factors: Floats | None = None,
 ) -> list[list[ComponentFit]]:
     """Candidate equations of every variable, best score first; none for those left once `enough` is true.
 
-    components: the variables whose equations are wanted; None: all.
+    components: the variables whose equations are wanted; None: all.  factors: the units of the variables.
     """
     breadth = breadth or Breadth()
     libraries = {}
     if not enough():
         more = offered_features(data.given)
+        if data.velocities:
+            more = [*_of_motion(data, estimate, factors), *more]
         features = [*all_features(estimate), *more] if more else None
         libraries = _libraries(data, partial(make_library, estimate, features))
     return [
@@ -79,6 +85,12 @@ def propose(
         else _component_front(component, data, estimate, libraries, breadth)
         for component in range(data.dimension)
     ]
+
+
+def _of_motion(data: Observations, estimate: StateEstimate, factors: Floats | None) -> list[Feature]:
+    """The features of laws of motion."""
+    units = np.ones(data.variables) if factors is None else factors
+    return list(mechanical_features(ranges_of(estimate), data.velocities, units))
 
 
 def _libraries(data: Observations, make: Callable[[int], Library]) -> dict[int, Library]:
@@ -180,6 +192,34 @@ def _component_front(
     if problem is None:
         return [_without_data(data, component)]
     library = libraries[data.lineage(component)[1]]
+    candidates = _candidates(problem, library, component, data, breadth)
+    if component in data.velocities.values():
+        forces = _without_speed(library, component, data)
+        problem = make_problem(component, data, estimate, forces.features, forces.integrals)
+        candidates += _candidates(problem, forces, component, data, FORCES)
+    return _front(candidates, problem.floor, breadth.kept, component, data)
+
+
+def _without_speed(library: Library, component: int, data: Observations) -> Library:
+    """Forces of the position, and friction that grows with the velocity, for an acceleration.
+
+    On one orbit, by the conservation of energy, squares of velocities say the same as positions, and with
+    fewer terms; so the force itself would not be found next to them.
+    """
+    speeds = {float(one) for one in data.velocities.values()}
+    own = ((VAR, float(component)),)
+    part = [
+        place
+        for place, feature in enumerate(library.features)
+        if feature.draft == own or not any(op == VAR and value in speeds for op, value in feature.draft)
+    ]
+    return Library([library.features[i] for i in part], library.integrals[part], library.depth)
+
+
+def _candidates(
+    problem: Problem, library: Library, component: int, data: Observations, breadth: Breadth
+) -> list[FittedSum]:
+    """Sums of terms with fitted constants."""
     sets = with_signs(problem, partial(term_sets, breadth=breadth))
     linear = [terms for _, terms in sets if not any(problem.features[c].inner for c in terms)][:LINEAR]
     candidates = [_fit(problem, terms, component, data) for terms in linear]
@@ -188,12 +228,11 @@ def _component_front(
     if functions:  # the polynomial part is selected again around them
         polynomials = problem.polynomials(99)
         features = [*(library.features[i] for i in polynomials), *functions]
-        more = feature_integrals(functions, estimate, library.depth)
+        more = feature_integrals(functions, problem.estimate, library.depth)
         integrals = np.concatenate([library.integrals[polynomials], more])
-        again = make_problem(component, data, estimate, features, integrals)
-        around = with_signs(again, partial(sets_around, breadth=breadth))
-        polished += _polish(again, around, component, data, breadth.polished)
-    return _front([*candidates, *polished], problem.floor, breadth.kept, component, data)
+        again = make_problem(component, data, problem.estimate, features, integrals)
+        polished += _polish(again, sets_around(again, breadth), component, data, breadth.polished)
+    return candidates + polished
 
 
 def _fit(problem: Problem, terms: Terms, component: int, data: Observations) -> FittedSum:
