@@ -46,6 +46,12 @@ def test_a_function_that_another_equation_has_is_cheaper_the_second_time() -> No
     assert repeated(alike) > 0.0 == repeated(other)
 
 
+def test_polynomials_count_once_where_a_whole_law_of_motion_is_that_of_another_body() -> None:
+    assert repeated(program("x' = u; y' = v; u' = -x - x^2*y; v' = -y - y^2*x")) > 0.0
+    assert repeated(program("x' = u; y' = v; u' = -x - x^2*y; v' = -y - y^2*x - v")) == 0.0
+    assert repeated(program("x' = -x - x^2*y; y' = -y - y^2*x")) == 0.0
+
+
 @pytest.mark.parametrize(
     ("text", "count"),
     [

@@ -4,7 +4,8 @@ Every node has a price, every constant a higher one, and a function or real powe
 What was said before need not be said again: a term with a function that another equation has as well, as it
 stands or with the variables exchanged, costs its constants and the name of the other.  So identical units and
 central forces are short; half of a central force next to a polynomial that equals the other half on the
-observed orbit is longer than the whole.  Products of variables are no news anyway and are counted each time.
+observed orbit is longer than the whole.  Products of variables are no news anyway and are counted each time,
+unless a whole law of motion is that of another body.
 """
 
 from __future__ import annotations
@@ -68,18 +69,20 @@ def _functions(ops: Ops) -> int:
 def repeated(program: Program) -> float:
     """Nats that need not be spent again on what equations have in common."""
     equations = program.components()
-    if not 2 <= len(equations) <= MOST:
-        return 0.0
-    if not _functions(program.ops):
+    count = len(equations)
+    if not 2 <= count <= MOST:
         return 0.0
     positions = {velocity: state for state, velocity in velocities(equations).items()}
+    bodies = len(positions) > 1
+    if not bodies and not _functions(program.ops):
+        return 0.0
     saved = 0.0
-    for own in range(1, len(equations)):
+    for own in range(1, count):
         if own in positions.values():  # x' = v is short as it is
             continue
         saved += max(
             (
-                _saved(equations[own], equations[other], _names(own, other, len(equations), positions))
+                _saved(equations[own], equations[other], _names(own, other, count, positions), bodies)
                 for other in range(own)
                 if other not in positions.values()
             ),
@@ -106,16 +109,22 @@ def _names(own: int, other: int, count: int, positions: Mapping[int, int]) -> It
         yield shifted(own - other, count)
 
 
-def _saved(own: Program, other: Program, names: Iterator[dict[int, int]]) -> float:
+def _saved(own: Program, other: Program, names: Iterator[dict[int, int]], bodies: bool) -> float:
     """What an equation need not say that another one, with other names, says already."""
-    if not _functions(own.ops) or not _functions(other.ops):
+    functions = _functions(own.ops) > 0 and _functions(other.ops) > 0
+    alike = bodies and np.array_equal(np.sort(own.ops), np.sort(other.ops))
+    if not functions and not alike:
         return 0.0
     best = 0.0
     terms = [term for term in terms_of(own) if _functions(term.ops)]
     for way in names:
         with suppress(ExpressionError):
-            known = Counter(structure(one) for one in terms_of(Form.of(renamed(other, way)).program))
-            best = max(best, _saved_terms(terms, known))
+            copy = Form.of(renamed(other, way)).program
+            if alike and structure(copy) == structure(Form.of(own).program):
+                return _length(own.ops) - COPY_COST
+            if functions:
+                known = Counter(structure(one) for one in terms_of(copy))
+                best = max(best, _saved_terms(terms, known))
     return best
 
 
