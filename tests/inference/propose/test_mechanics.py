@@ -29,6 +29,7 @@ def test_terms_are_those_of_the_users_units() -> None:
     ("law", "start"),
     [
         ("0.5*x^(-9) - 0.8*x^(-4)", [1.0, 0.1]),  # close to others on a narrow orbit
+        ("0.9*x^(-8) - 1.9*x^(-6)", [0.8, 0.0]),  # two forces that nearly cancel
         ("1.5 - 1.5*exp(1.2*x)", [0.9, 0.0]),  # equals -a - b x + c v^2 on every orbit
     ],
 )

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from odefinder.inference.propose.subsets import additions, grow, least_squares, shrink
+from odefinder.inference.propose.subsets import additions, every_pair, grow, least_squares, shrink
 
 
 def random_columns(count: int = 40, rows: int = 60) -> np.ndarray:
@@ -31,6 +31,15 @@ def test_a_swap_mends_a_greedy_choice() -> None:
     first, second = grow(columns, target, 2)
     assert first == [9]
     assert set(second) == {1, 2}
+
+
+def test_columns_that_nearly_cancel_are_found_among_all_pairs() -> None:
+    columns = random_columns()
+    columns[7] = columns[8] + 0.01 * columns[7]
+    columns[7] /= np.linalg.norm(columns[7])
+    target = columns[7] - columns[8]
+    assert every_pair(columns, target, 3)[0] == (7, 8)
+    assert len(every_pair(columns, target, 3)) == 3
 
 
 def test_what_must_stay_stays() -> None:

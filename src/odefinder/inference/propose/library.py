@@ -42,7 +42,7 @@ from odefinder.inference.fit.states import StateEstimate
 from odefinder.limits.alarm import rings
 from odefinder.numerics.evaluate import eval_system
 
-LARGEST = 50.0  # value of a feature; beyond this there is a pole nearby
+LARGEST = 50.0  # value of most features
 MAX_FEATURES = 3500
 
 # Grids of inner constants, fine enough for the polishing to reach the values in between.  With many variables
@@ -83,6 +83,7 @@ class Feature:
     draft: tuple[tuple[int, float], ...]
     family: str  # polynomial, trigonometric, rational, saturating, exponential or power
     degree: int = 0  # of a polynomial feature
+    largest: float = LARGEST  # value; beyond this there is a pole nearby
 
     @cached_property
     def shape(self) -> Shape:
@@ -261,7 +262,7 @@ def all_features(estimate: StateEstimate) -> list[Feature]:
 
 @compiled
 def _feature_integrals(
-    ops: Ops, values: Values, bounds: Ints, nodes: Floats, weights: Floats, ends: Ints,
+    ops: Ops, values: Values, bounds: Ints, limits: Floats, nodes: Floats, weights: Floats, ends: Ints,
     starts: NDArray[np.bool_], out: Floats,
 ) -> None:  # fmt: skip
     """out[f, i]: the integral of feature f from the trajectory's start to time i; NaN where it has a pole."""
@@ -283,7 +284,7 @@ def _feature_integrals(
                 largest = max(largest, abs(result[0]))
                 node += 1
             out[f, i] = total
-        if not (largest < LARGEST and np.isfinite(total)):
+        if not (largest < limits[f] and np.isfinite(total)):
             out[f] = np.nan
 
 
@@ -310,7 +311,8 @@ def _moments(features: Sequence[Feature], estimate: StateEstimate, power: int) -
     out = np.empty((len(features), len(estimate.states)))
     _feature_integrals(
         np.array([op for op, _ in flat], np.int8), np.array([value for _, value in flat], np.float64), bounds,
-        estimate.nodes, estimate.weights * estimate.node_times**power, estimate.ends, starts, out,
+        np.array([feature.largest for feature in features]), estimate.nodes,
+        estimate.weights * estimate.node_times**power, estimate.ends, starts, out,
     )  # fmt: skip
     return out
 

@@ -15,7 +15,8 @@ from odefinder.expressions.drafts import Draft
 from odefinder.expressions.program import ABS, ADD, CONST, CUBE, EXP, INV, MUL, POW, SQUARE, TANH, VAR
 from odefinder.inference.propose.library import Feature
 
-STEEP = (-3.0, -4.0, -5.5, -7.5, -10.0, -13.0)  # x^p, next to the powers of every library
+LARGEST = 1e4  # value of a steep power: there is a pole, and nobody comes near it
+STEEP = tuple(range(-14, -2))  # x^p, next to the powers of every library
 FRICTIONS = (8.0, 25.0, 80.0)  # tanh(a v), v in units of its largest value
 BENDS = (0.4, 1.5, 5.0, 16.0)  # x v^2 / (1 + a x^2)
 CENTRAL = (-2.0, -1.5, -1.0, -0.5, 0.5)  # x (x^2 + y^2)^p
@@ -55,7 +56,8 @@ def _of_one(x: int, v: int, ranges: Floats) -> Iterator[Feature]:
     squared: Draft = [(SQUARE, 0.0), _variable(v)]
     if low > 0.0:
         for power in STEEP:
-            yield _feature("power", [(POW, 0.0), _variable(x), (CONST, power)])
+            draft = (POW, 0.0), _variable(x), (CONST, float(power))
+            yield Feature(draft, "power", largest=LARGEST)
     if low > 0.0 or high < 0.0:
         yield _feature("power", [(MUL, 0.0), *squared, (INV, 0.0), _variable(x)])
     for a in BENDS:

@@ -45,6 +45,7 @@ from odefinder.inference.propose.terms import (
     Problem,
     Terms,
     make_problem,
+    pair_sets,
     sets_around,
     term_sets,
 )
@@ -53,6 +54,7 @@ WORTH_A_TERM = 1.001  # factor by which an equation with more terms must fit bet
 CUBIC = 3  # the highest degree of the polynomial systems that are always proposed
 POLYNOMIALS = 4  # equations of each degree
 FORCES = Breadth(polynomial_terms=5, mixed_terms=4, any_terms=3, functions=3, polished=4)
+POLISHED_PAIRS = 8  # pairs of forces, alone and with friction, whose inner constants are fitted
 LINEAR = 30  # sets without inner constants that become candidates
 
 FittedSum = tuple[list[Feature], ComponentFit]
@@ -197,6 +199,8 @@ def _component_front(
         forces = _without_speed(library, component, data)
         problem = make_problem(component, data, estimate, forces.features, forces.integrals)
         candidates += _candidates(problem, forces, component, data, FORCES)
+        drag = [place for place, one in enumerate(forces.features) if one.draft == _own(component)]
+        candidates += _polish(problem, pair_sets(problem, drag), component, data, POLISHED_PAIRS)
     return _front(candidates, problem.floor, breadth.kept, component, data)
 
 
@@ -207,13 +211,17 @@ def _without_speed(library: Library, component: int, data: Observations) -> Libr
     fewer terms; so the force itself would not be found next to them.
     """
     speeds = {float(one) for one in data.velocities.values()}
-    own = ((VAR, float(component)),)
-    part = [
-        place
-        for place, feature in enumerate(library.features)
-        if feature.draft == own or not any(op == VAR and value in speeds for op, value in feature.draft)
-    ]
+
+    def kept(draft: tuple[tuple[int, float], ...]) -> bool:
+        return draft == _own(component) or not any(op == VAR and value in speeds for op, value in draft)
+
+    part = [place for place, feature in enumerate(library.features) if kept(feature.draft)]
     return Library([library.features[i] for i in part], library.integrals[part], library.depth)
+
+
+def _own(component: int) -> tuple[tuple[int, float], ...]:
+    """The draft of a variable itself."""
+    return ((VAR, float(component)),)
 
 
 def _candidates(

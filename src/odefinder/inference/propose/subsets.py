@@ -50,6 +50,17 @@ def best_pairs(columns: Floats, target: Floats, left: Ints, right: Ints) -> Floa
     return along_left**2 + partner.max(axis=1)
 
 
+def every_pair(columns: Floats, target: Floats, count: int) -> list[tuple[int, int]]:
+    """The pairs of columns that explain most of the target, all of them compared."""
+    along, angle = columns @ target, columns @ columns.T
+    outside = 1.0 - angle**2
+    partner = (along[None, :] - angle * along[:, None]) ** 2
+    gain = along[:, None] ** 2 + np.where(outside > COLLINEAR, partner / np.maximum(outside, COLLINEAR), 0.0)
+    first, second = np.triu_indices(len(columns), 1)
+    best = np.argsort(-gain[first, second], kind="stable")[:count]
+    return list(zip(first[best].tolist(), second[best].tolist(), strict=True))
+
+
 def shrink(columns: Floats, target: Floats, chosen: Sequence[int] | Ints) -> Iterator[list[int]]:
     """Sets with one column less each time: the one whose loss raises the sum of squares least is dropped."""
     left = [int(c) for c in chosen]

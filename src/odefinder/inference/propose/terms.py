@@ -23,10 +23,19 @@ from odefinder.inference.fit.integral import floor
 from odefinder.inference.fit.known_columns import known_integrals
 from odefinder.inference.fit.states import StateEstimate
 from odefinder.inference.propose.library import Feature, Shape, feature_integrals
-from odefinder.inference.propose.subsets import additions, best_pairs, grow, grown, shrink, square_sum
+from odefinder.inference.propose.subsets import (
+    additions,
+    best_pairs,
+    every_pair,
+    grow,
+    grown,
+    shrink,
+    square_sum,
+)
 from odefinder.limits.alarm import alarm_rings
 
 MAX_ROWS = 400  # observed times that the selection uses
+PAIRS = 100  # of terms that are candidates out of all
 NUDGE = 1e-4  # relative change of an inner constant for a derivative
 DEPENDENT = 1e-5  # share of a column outside what known terms can say, below which it is one of them
 INDEPENDENT = 1e-3  # least share of a derivative outside the span of the function and other derivatives
@@ -221,6 +230,24 @@ def term_sets(problem: Problem, breadth: Breadth) -> list[tuple[float, Terms]]:
                     _add(problem, found, (*terms, int(own[i])))
     for score, terms in _around_functions(problem, functions, (2,), breadth.mixed_terms):
         found[terms] = min(score, found.get(terms, np.inf))
+    return sorted((score, terms) for terms, score in found.items())
+
+
+def pair_sets(problem: Problem, beside: Sequence[int]) -> list[tuple[float, Terms]]:
+    """The best of all pairs of terms, alone and beside each of some others; best score first.
+
+    Two terms that nearly cancel, such as repulsion and attraction, each explain little: growing sets term by
+    term passes them by.
+    """
+    found: dict[Terms, float] = {}
+    for chosen in ((), *((one,) for one in beside)):
+        basis = problem.columns[list(chosen)]  # of unit length
+        columns, target = _outside(problem.columns, basis), _outside(problem.target[None], basis)[0]
+        lengths = np.linalg.norm(columns, axis=1)
+        good = lengths > INDEPENDENT
+        columns = np.where(good[:, None], columns / np.where(good, lengths, 1.0)[:, None], 0.0)
+        for pair in every_pair(columns, target, PAIRS):
+            _add(problem, found, (*pair, *chosen))
     return sorted((score, terms) for terms, score in found.items())
 
 
