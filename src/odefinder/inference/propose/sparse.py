@@ -200,7 +200,8 @@ def _component_front(
         problem = make_problem(component, data, estimate, forces.features, forces.integrals)
         candidates += _candidates(problem, forces, component, data, FORCES)
         drag = [place for place, one in enumerate(forces.features) if one.draft == _own(component)]
-        candidates += _polish(problem, pair_sets(problem, drag), component, data, POLISHED_PAIRS)
+        pairs = with_signs(problem, partial(pair_sets, beside=drag))
+        candidates += _polish(problem, pairs, component, data, POLISHED_PAIRS)
     return _front(candidates, problem.floor, breadth.kept, component, data)
 
 
