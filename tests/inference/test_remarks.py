@@ -4,6 +4,7 @@ import numpy as np
 
 from odefinder.data.observations import Observations
 from odefinder.inference.remarks import Explanation, remarks
+from odefinder.limits.alarm import Alarm
 from odefinder.system import ODESystem
 
 T = np.linspace(0.0, 6.0, 60)
@@ -35,6 +36,8 @@ def test_a_system_that_runs_away_from_nearby_is_named() -> None:
     notes = remarks([explained("x' = 5*x", 0.99)], DATA, np.ones(1))
     assert any("runs away" in note for note in notes)
     assert remarks([explained("x' = -x", 0.99)], DATA, np.ones(1)) == []
+    with Alarm(0.0):  # then no simulation arrives anywhere
+        assert remarks([explained("x' = -x", 0.99)], DATA, np.ones(1)) == []
 
 
 def test_a_search_that_time_ended_says_nothing_about_the_data() -> None:

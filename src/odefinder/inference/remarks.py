@@ -10,6 +10,7 @@ import numpy as np
 from odefinder.data.observations import Floats, Observations
 from odefinder.inference.choose.criterion import runs_away
 from odefinder.inference.law import Law
+from odefinder.limits.alarm import alarm_rings
 from odefinder.system import ODESystem
 
 ALIKE = 0.1  # weight relative to the best; a system with more explains the data about equally well
@@ -84,7 +85,7 @@ def remarks(
             f"The chosen system misses clear structure in the data ({share}): perhaps a variable "
             "is missing, or something depends on the time itself, such as an external force."
         )
-    elif runs_away(best.system.program, best.starts, data):
+    elif runs_away(best.system.program, best.starts, data) and not alarm_rings():  # no time: none arrives
         notes.append(
             "From half or twice the initial values the chosen system runs away within the time of the data: "
             "do not trust it outside the data unless you have observed such a trajectory."

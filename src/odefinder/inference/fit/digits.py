@@ -14,6 +14,7 @@ from odefinder.data.observations import Floats, Observations
 from odefinder.data.thinning import evenly
 from odefinder.expressions.digits import FEWEST, MOST, as_printed, centred
 from odefinder.expressions.program import Program
+from odefinder.limits.alarm import alarm_rings
 from odefinder.limits.deadline import Deadline
 from odefinder.numerics.signals import NO_SIGNALS
 from odefinder.simulation.trajectory import Task, trajectory
@@ -77,6 +78,8 @@ def _curve(program: Program, starts: Floats, data: Observations) -> Floats:
     """The trajectories (N, D) at the observed times; NaN where they do not exist or are not looked at."""
     curve = np.full((len(data.times), starts.shape[1]), np.nan)
     for k in evenly(len(starts), MOST_CURVES).tolist():
+        if alarm_rings():
+            break
         first, last = data.bounds[k], data.bounds[k + 1]
         signals = data.signals_of(k) or NO_SIGNALS
         task = Task(program, starts[k], data.times[first:last], signals, RTOL, MAX_STEPS)
