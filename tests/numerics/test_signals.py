@@ -55,6 +55,15 @@ def test_square_wave_as_by_its_closed_form() -> None:
     assert x[-1, 0] == pytest.approx(now, abs=1e-8)
 
 
+@pytest.mark.parametrize("most", range(30, 60))
+def test_steps_are_limited_wherever_a_jump_falls(most: int) -> None:
+    """Every step ends at a jump, so the last allowed one does, too."""
+    knots = np.linspace(0.0, 10.0, 1001)
+    wave = held(knots, np.tile([1.0, -1.0], 501)[:1001, None])
+    _, status = integrate(LAG, [0.2], TIMES, signals=wave, max_steps=most)
+    assert status == Status.TOO_MANY_STEPS
+
+
 def test_doses_add_to_a_state_after_what_is_observed() -> None:
     """A compartment with doses at the first time, between observations, at one and after the last."""
     times = np.array([0.0, 1.0, 2.0, 3.0, 4.0])

@@ -279,7 +279,7 @@ def solve_with_sensitivities(
             h = length * (max(SHRINK_MOST, best_factor(error)) if math.isfinite(error) else SHRINK_NOT_FINITE)
             grow = 1.0  # the next accepted step may not grow
 
-        if steps == tolerance.max_steps or rings():
+        if steps >= tolerance.max_steps or rings():
             return _TOO_MANY_STEPS
         steps += 1
         # Below ten units in the last place of the time, t + h makes no sense.

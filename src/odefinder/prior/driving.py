@@ -88,8 +88,9 @@ def draw_signals(s: Stream, cast: Cast, start: float) -> Signals:
         low, high = MANY_KNOTS if many else FEW_KNOTS
         knots = np.linspace(0.0, 1.0, integer(s, low, high))
         if not many:
-            for k in range(1, len(knots) - 1):  # still in order: each moves within its own half
-                knots[k] += 0.45 * (2.0 * uniform(s) - 1.0) * knots[1]
+            spacing = knots[1]
+            for k in range(1, len(knots) - 1):  # still in order: each moves by less than half of the spacing
+                knots[k] += 0.45 * (2.0 * uniform(s) - 1.0) * spacing
         before, after = np.empty((len(knots), count)), np.empty((len(knots), count))
         for i in range(count):
             _shape_values(s, shapes[i], knots, before[:, i], after[:, i])
