@@ -23,3 +23,18 @@ def test_a_constant_of_its_own_for_each_trajectory() -> None:
 def test_the_same_constants_stay_the_same() -> None:
     model = ODEFormer(network=False, time_budget=60).fit(curves((0.8, 0.8)), [T] * 2, variables=["N"])
     assert model.constants_ == {}
+
+
+def test_beside_a_variable_that_never_changes() -> None:
+    data = [np.column_stack([x[:, 0], np.full(len(T), 7.0)]) for x in curves((0.5, 0.8, 1.2))]
+    model = ODEFormer(network=False, time_budget=60).fit(data, [T] * 3, variables=["N", "c"])
+    assert model.constants_["k1"] == pytest.approx((0.5, 0.8, 1.2), rel=1e-3)
+    assert str(model.system_).splitlines()[1] == "c' = 0"
+    assert model.simulate()[:, 0] == pytest.approx(data[0][:, 0], abs=1e-2)
+    assert "k1 (3)" in str(model.summary())
+
+
+def test_beside_a_variable_with_the_name_that_a_constant_would_have() -> None:
+    data = [np.column_stack([x[:, 0], np.full(len(T), 7.0)]) for x in curves((0.5, 0.8, 1.2))]
+    model = ODEFormer(network=False, time_budget=60).fit(data, [T] * 3, variables=["N", "k1"])
+    assert str(model.system_).splitlines()[1] == "k1' = 0"

@@ -35,8 +35,15 @@ class Prepared:
     chosen: Ints  # which of the user's trajectories are in it
 
     def varied(self, constants: Mapping[str, object], names: Sequence[str]) -> Prepared:
-        """The same for a system that reads constants that vary between trajectories, after all others."""
-        return replace(self.wider(constants, names), data=with_varied(self.data, constants, names))
+        """The same for a system that reads constants that vary between trajectories, after all others.
+
+        constants: those that vary have a value for each of the user's trajectories.
+        """
+        own = {
+            name: tuple(one[k] for k in self.chosen) if isinstance(one, tuple) else one
+            for name, one in constants.items()
+        }
+        return replace(self.wider(constants, names), data=with_varied(self.data, own, names))
 
     def wider(self, constants: Mapping[str, object], names: Sequence[str]) -> Prepared:
         """The same with units for constants that vary: the user's."""

@@ -7,13 +7,16 @@ is constant everywhere cannot be told from a number.  In the result they are var
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from odefinder.data.dataset import Dataset, Floats
 from odefinder.data.roles import Role
+from odefinder.errors import ExpressionError
 from odefinder.expressions.program import CONST, VAR, Program, concatenate
+from odefinder.inference.law import Law
 from odefinder.inference.remarks import Explanation
 from odefinder.system import ODESystem
 
@@ -29,7 +32,9 @@ class Still:
 
     def system(self, system: ODESystem) -> ODESystem:
         """A system of what moves, together with the equations of what does not."""
-        places = np.array([self.whole.names.index(name) for name in self.moving.names], np.float64)
+        varied = [name for name in system.inputs if name not in self.moving.known]  # constants
+        order = [*self.whole.names, *varied]
+        places = np.array([order.index(name) for name in system.names], np.float64)
         equations = dict(zip(self.moving.variables, system.program.components(), strict=True))
         program = concatenate(
             [
@@ -37,14 +42,23 @@ class Still:
                 for name in self.whole.variables
             ]
         )
-        return replace(system, program=program, variables=self.whole.variables, inputs=self.whole.known)
+        inputs = (*self.whole.known, *varied)
+        return replace(system, program=program, variables=self.whole.variables, inputs=inputs)
 
     def explanations(self, found: Sequence[Explanation]) -> list[Explanation]:
         """The same for all systems that were found."""
-        return [
-            replace(one, system=self.system(one.system), starts=self.starts(one.starts), law=None)
-            for one in found
-        ]
+        result = []
+        for one in found:
+            with suppress(ExpressionError):  # a constant that varies is called like one of the others
+                system, starts = self.system(one.system), self.starts(one.starts)
+                result.append(replace(one, system=system, starts=starts, law=self._law(one.law)))
+        return result
+
+    def _law(self, law: Law | None) -> Law | None:
+        if law is not None:
+            with suppress(ExpressionError):  # likewise
+                return replace(law, system=self.system(law.system))
+        return None
 
     def starts(self, starts: Floats) -> Floats:
         """Initial values (trajectories, D) of all variables."""
