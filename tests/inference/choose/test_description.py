@@ -57,6 +57,8 @@ def test_polynomials_count_once_where_a_whole_law_of_motion_is_that_of_another_b
     [
         ("x' = v; v' = 0.6*v^2 - x", 1),
         ("x' = v; v' = -x - v", 0),
+        ("x' = v; v' = -x - 3*x*cos(2*v)", 1),
+        ("x' = v; v' = -x - sin(2*v)", 0),
         ("x' = v; v' = -x - v*|v|", 0),
         ("r' = u; a' = w; u' = r*w^2 - r; w' = -2*u*w/r", 0),  # that of another one, and a product
         ("x' = x^2 - y; y' = y^2", 0),  # nothing is a velocity

@@ -20,10 +20,13 @@ from odefinder.errors import ExpressionError
 from odefinder.expressions.canonical import structure
 from odefinder.expressions.form import Form
 from odefinder.expressions.program import (
+    ABS,
     CONST,
+    COS,
     INV,
     MUL,
     POW,
+    POW4,
     SIN,
     SQUARE,
     VAR,
@@ -38,9 +41,9 @@ from odefinder.inference.propose.sharing import exchanged, renamed, shifted
 NODE_COST, CONSTANT_COST = 1.5, 4.0
 COPY_COST = 2.0 * NODE_COST  # to say what is repeated
 MOST = 6  # equations: with more, copies are not looked for
-# The square of its own velocity in an acceleration: a force that depends on the position has the same values
-# on one orbit, by the conservation of energy.  None of the ten textbook systems with positions and velocities
-# has one.
+# The square of its own velocity in an acceleration, or another even function of it: a force of the position
+# has the same values on one orbit, by the conservation of energy.  None of the ten textbook systems with
+# positions and velocities has one.
 OWN_SQUARE_COST = 6.0
 
 
@@ -143,7 +146,7 @@ def _saved_terms(terms: list[Program], known: Counter[bytes]) -> float:
 
 
 def own_squares(program: Program) -> int:
-    """The number of accelerations with a term in which the only velocity is their own, squared."""
+    """The number of accelerations with a term whose only velocity is their own, in an even function."""
     equations = program.components()
     moving = set(velocities(equations).values())
     return sum(
@@ -154,6 +157,12 @@ def own_squares(program: Program) -> int:
 
 
 def _is_own_square(term: Program, state: int, moving: set[int]) -> bool:
-    read = np.flatnonzero(term.ops == VAR)
-    places = [i for i in read.tolist() if int(term.values[i]) in moving]
-    return len(places) == 1 and term.values[places[0]] == state and term.ops[places[0] - 1] == SQUARE
+    """v^2, v^4, |v| or cos(a v), times anything without velocities."""
+    ops = term.ops
+    places = [i for i in np.flatnonzero(ops == VAR).tolist() if int(term.values[i]) in moving]
+    if len(places) != 1 or term.values[places[0]] != state:
+        return False
+    at = places[0]
+    if at > 1 and ops[at - 1] == CONST and ops[at - 2] == MUL:  # a v
+        at -= 2
+    return at > 0 and int(ops[at - 1]) in (SQUARE, POW4, ABS, COS)
