@@ -1,10 +1,11 @@
 """Decoded metrics of checkpoints or weights files.
 
-    python benchmarks/validate.py runs/default/checkpoint.safetensors [--cases 50] [--out FOLDER]
+    python benchmarks/validate.py runs/default/checkpoint.safetensors [--sets odebench,synthetic]
+                                  [--cases 50] [--out FOLDER]
 
 Prints the figures of `odefinder.bench.validation` on the synthetic validation set (by dimension, noise and
-number of trajectories) and on ODEBench, clean and with sigma 0.05, rho 0.5; and writes them as JSON, one file
-per weights file, with its name.
+number of trajectories), on ODEBench, clean and with sigma 0.05, rho 0.5, and on the textbook set, clean and
+with additive noise of 3 %; and writes them as JSON, one file per weights file, with its name.
 """
 
 from __future__ import annotations
@@ -14,11 +15,27 @@ import json
 import time
 from pathlib import Path
 
-from odefinder.bench.cases import synthetic_cases
+from odefinder.bench.cases import Case, synthetic_cases
 from odefinder.bench.tasks import task_cases
 from odefinder.bench.validation import Verdict, by_group, summary, validate
 from odefinder.network.checkpoint import read
 from odefinder.network.loading import load_runtime
+
+TEXTBOOK = str(Path(__file__).parent / "sets" / "textbook.json")
+
+
+def cases_of(sets: list[str], count: int) -> dict[str, list[Case]]:
+    """The cases of every part of the sets; count: synthetic ones of each dimension."""
+    found = {}
+    if "odebench" in sets:
+        found["odebench clean"] = task_cases("odebench")
+        found["odebench sigma .05 rho .5"] = task_cases("odebench", sigma=0.05, rho=0.5)
+    if "textbook" in sets:
+        found["textbook clean"] = task_cases(TEXTBOOK)
+        found["textbook additive .03"] = task_cases(TEXTBOOK, sigma=0.03, noise="additive")
+    if "synthetic" in sets and count:
+        found["synthetic"] = synthetic_cases(count)
+    return found
 
 
 def figures(verdicts: list[Verdict], *, parts: tuple[int, ...]) -> dict[str, object]:
@@ -34,6 +51,7 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("files", nargs="+", type=Path)
+    parser.add_argument("--sets", default="odebench,synthetic", help="of odebench, textbook, synthetic")
     parser.add_argument("--cases", type=int, default=50, help="synthetic cases per dimension")
     parser.add_argument("--samples", type=int, default=50)
     parser.add_argument("--temperature", type=float, default=0.7)
@@ -48,10 +66,7 @@ def main() -> None:
         "refine": options.refine,
         "seed": options.seed,
     }
-    sets = {"odebench clean": task_cases("odebench")}
-    sets["odebench sigma .05 rho .5"] = task_cases("odebench", sigma=0.05, rho=0.5)
-    if options.cases:
-        sets["synthetic"] = synthetic_cases(options.cases)
+    sets = cases_of(options.sets.split(","), options.cases)
     for path in options.files:
         runtime = load_runtime(path, options.runtime)
         result: dict[str, object] = {"progress": read(path)[1].get("progress"), "decoding": how}

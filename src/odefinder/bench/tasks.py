@@ -113,11 +113,18 @@ def _task(
 
 
 def task_cases(
-    set_name: str, *, systems: str | None = None, sigma: float = 0.0, rho: float = 0.0, seed: int = 0
+    set_name: str,
+    *,
+    systems: str | None = None,
+    sigma: float = 0.0,
+    rho: float = 0.0,
+    seed: int = 0,
+    noise: Noise = "multiplicative",
 ) -> list[Case]:
     """The tasks of one cell as cases; systems: see `choose_systems`."""
     chosen = choose_systems(load_set(set_name), systems)
-    return [task.case() for task in make_tasks(set_name, chosen, sigmas=[sigma], rhos=[rho], seed=seed)]
+    tasks = make_tasks(set_name, chosen, sigmas=[sigma], rhos=[rho], seed=seed, noise=noise)
+    return [task.case() for task in tasks]
 
 
 def choose_systems(systems: Sequence[TrueSystem], wanted: str | None) -> list[TrueSystem]:

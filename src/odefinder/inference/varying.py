@@ -38,6 +38,7 @@ SYSTEMS = 6  # that are tried
 MOST_VARIED = 2  # constants of one system
 MOST_TRAJECTORIES = 30
 LEAST_POINTS = 8  # of a trajectory, on average
+LEAST_R2 = 0.9  # a system that explains less is no law that the trajectories share
 
 
 @dataclass(frozen=True)
@@ -155,7 +156,7 @@ def varying_explanation(
     weight = float(search.weights([better], early=deadline.over)[0])
     system, constants = found.named.system, found.named.constants
     r2 = claim(system, found.fit.starts, in_users_units(dataset), scaling, constants)
-    if r2 is None or not np.isfinite(r2):
+    if r2 is None or not r2 >= LEAST_R2:
         return None
     law = law_of(found.named, replace(original, given=found.named.given), system)
     return Explanation(system, found.fit.starts, r2, value, weight, same.source, constants, law)
