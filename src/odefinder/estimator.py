@@ -65,8 +65,8 @@ class ODEFormer(Results, Parameters):
     known : equations that are known, as text: "S' = -b*S*I; I' = b*S*I - ?".  A question mark stands for
         terms that are to be found, `?(S, I)` for terms in these variables; names that are no variables are
         constants, to be fitted.  theta'' = ... with order=2.
-    fixed : values of such constants that stay as they are, {"g": 9.81}.
-    bounds : lowest and highest values of such constants, {"b": (0, None)}.
+    fixed : values of such constants that stay as they are, {"g": 9.81}; of initial values, {"x(0)": 1}.
+    bounds : lowest and highest values of such constants, {"b": (0, None)}, or of initial values.
     positive : variables that no term may make negative at zero, or True for all.
     conserve : a sum that every system conserves exactly, "S + I + R", or a list of such sums.
     vary : constants of `known` that differ between trajectories.

@@ -59,11 +59,12 @@ def fit(
         typer.Option(help="Known equations, ? for what is to be found: \"S' = -b*S*I; I' = b*S*I - ?\"."),
     ] = None,
     fixed: Annotated[
-        list[str] | None, typer.Option(help="A constant of --known that stays, as in g=9.81; repeatable.")
+        list[str] | None,
+        typer.Option(help='A constant of --known that stays, or a start: g=9.81, "x(0)=1"; repeatable.'),
     ] = None,
     bounds: Annotated[
         list[str] | None,
-        typer.Option(help="Bounds of a constant of --known, as in b=0: or b=0:2; repeatable."),
+        typer.Option(help='Bounds of a constant or a start, as in b=0: or b=0:2 or "x(0)=0:"; repeatable.'),
     ] = None,
     positive: Annotated[
         str | None, typer.Option(help="Variables that no term makes negative at zero: S,I; or all.")

@@ -39,6 +39,7 @@ class Observations:
     derivative_factors: tuple[float, ...] = ()  # (D,): c in x' = c v, which is 1 unless v was measured
     given: Given | None = None  # what is known of the equations; then programs hold what is found
     origins: tuple[int, ...] = ()  # the trajectory that each is a part of; empty: it is itself
+    start_limits: Floats | None = None  # (2, trajectories, D): lowest and highest initial values
 
     def __post_init__(self) -> None:
         """One layout of all arrays: compiled code is compiled once more, for half a minute, for each."""
@@ -160,6 +161,10 @@ class Observations:
     def part(self, rows: Ints, bounds: Ints) -> Observations:
         """Some of the observed times, as other trajectories, each within one of these."""
         own = np.searchsorted(self.bounds, rows[bounds[:-1]], side="right") - 1
+        limits = None
+        if self.start_limits is not None:  # those of the first part of each
+            first = (rows[bounds[:-1]] == self.bounds[own])[:, None]
+            limits = np.where(first, self.start_limits[:, own], np.array([-np.inf, np.inf])[:, None, None])
         return replace(
             self,
             times=self.times[rows],
@@ -169,6 +174,7 @@ class Observations:
             signals=tuple(self.signals[k] for k in own) if self.signals else (),
             errors=None if self.errors is None else self.errors[rows],
             origins=tuple(self.origins[k] if self.origins else int(k) for k in own) if self.given else (),
+            start_limits=limits,
         )
 
     def trajectories(self) -> Iterator[tuple[Floats, Floats]]:

@@ -17,7 +17,7 @@ import numpy as np
 from odefinder.data.observations import Floats, Ints
 from odefinder.expressions.program import Program
 from odefinder.inference.certainty import Certainty
-from odefinder.inference.fit.refine import fit_constants, limits_of
+from odefinder.inference.fit.refine import fit_constants, limits_of, starts_within
 from odefinder.inference.prepared import Prepared
 from odefinder.limits.deadline import Deadline
 from odefinder.numerics.integrate import integrate
@@ -212,6 +212,8 @@ def _cost(parameters: Floats, found: Certainty) -> float:
     if len(low) and bool(((parameters[:count] < low) | (parameters[:count] > high)).any()):
         return np.inf
     starts = parameters[count:].reshape(found.best.starts.shape)
+    if not np.array_equal(starts_within(starts, data), starts):
+        return np.inf
     fit = fit_constants(program.with_constants(parameters[:count]), data, starts=starts, iterations=0)
     return fit.error * data.count
 

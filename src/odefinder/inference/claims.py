@@ -51,6 +51,7 @@ def as_fitted(dataset: Dataset, data: Observations, scaling: Scaling) -> Observa
         derivative_of=data.derivative_of,
         known=None if data.known is None else data.known * scaling.factors[scaling.dimension :],
         signals=dataset.all_signals() if data.signals else (),
+        start_limits=None if data.start_limits is None else scaling.original_states(data.start_limits),
     )
 
 

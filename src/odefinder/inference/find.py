@@ -27,6 +27,7 @@ from odefinder.inference.choose.hidden import HiddenSearch
 from odefinder.inference.choose.hidden_known import KnownHiddenSearch
 from odefinder.inference.choose.search import Search, SearchSettings
 from odefinder.inference.choose.windowed import WindowedSearch
+from odefinder.inference.fit.known_starts import with_starts
 from odefinder.inference.fit.refine import Fit
 from odefinder.inference.fit.windows import long_period
 from odefinder.inference.known_parts import Named, found_in, named_system, with_given
@@ -89,6 +90,8 @@ def _found(
         report(DECODING if runtime is not None else SEARCHING)
         with _until(deadline.within(ESTIMATING), interrupt, deadline):
             data, estimate, outliers = estimated(data)
+        if how.knowledge is not None:
+            data, estimate = with_starts(data, estimate, how.knowledge.starts, scaling)
         ready = Prepared(dataset, scaling, data, estimate, outliers, chosen)
         kept = ready if whole is not dataset or data.states.size > LARGE else None
         data = with_given(data, how.knowledge, scaling, estimate)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import cached_property
 from numbers import Integral
 from typing import TYPE_CHECKING, Any, Literal, overload
@@ -20,6 +21,8 @@ from odefinder.inference.bands import OUTSIDE, SECONDS, Bands, Draws, draw, like
 from odefinder.inference.certainty import LEVEL, Certainty, certainty_of, constants_table
 from odefinder.inference.choose.criterion import TEMPERATURE
 from odefinder.inference.doubts import residual_notes
+from odefinder.inference.fit.known_settings import Known, starts_of
+from odefinder.inference.fit.known_starts import with_starts
 from odefinder.inference.fit.residuals import checks, residuals_of
 from odefinder.inference.prepared import Prepared, prepared
 from odefinder.limits.deadline import Deadline
@@ -48,6 +51,9 @@ class Trust:
     starts_: Floats
     noise_: Floats
     chosen_: int
+    known: Any  # as the user gave them
+    fixed: Mapping[str, float] | None
+    bounds: Mapping[str, tuple[float | None, float | None]] | None
 
     def _fitted(self) -> list[Explanation]:
         raise NotImplementedError
@@ -268,4 +274,7 @@ class Trust:
     @cached_property
     def _prepared(self) -> Prepared:
         """The data as they were fitted."""
-        return prepared(self.dataset_)
+        ready = prepared(self.dataset_)
+        limits = starts_of(Known(self.known, self.fixed, self.bounds), self.dataset_)
+        data, estimate = with_starts(ready.data, ready.estimate, limits, ready.scaling)
+        return replace(ready, data=data, estimate=estimate)

@@ -15,7 +15,7 @@ import numpy as np
 from odefinder.data.observations import Floats, Observations
 from odefinder.inference.fit.constants import pinned_constants
 from odefinder.inference.fit.least_squares import Bools
-from odefinder.inference.fit.refine import MOST_SLOPES, Fit, expansion, given_constants
+from odefinder.inference.fit.refine import MOST_SLOPES, Fit, expansion, given_constants, held_starts
 from odefinder.inference.fit.residuals import dependence, residuals_of
 
 FLAT = 1e-10  # eigenvalue, relative to the largest, of a direction in which the data say nothing
@@ -86,9 +86,9 @@ def curvature_of(
         return Curvature(np.zeros((size, size)), np.ones(size, np.bool_), np.inf, 0, np.inf)
     cost, _, matrix = expansion(fit.program, data, fit.starts, fit_starts=fit_starts, fixed=held)
     constants = given_constants(fit.program, data) | (False if held is None else held)
-    starts = np.zeros(len(matrix) - len(constants), np.bool_)
-    if len(starts) and not fit_starts:
-        starts = np.tile(~data.unseen, len(data.bounds) - 1)
+    starts = np.zeros(0, np.bool_)
+    if len(matrix) > len(constants):
+        starts = held_starts(data, fit_starts)
     free = ~np.concatenate([constants, starts])
     freedom = data.count - int(free.sum())
     variance = cost / freedom if freedom > 0 and np.isfinite(cost + matrix.sum()) else np.inf

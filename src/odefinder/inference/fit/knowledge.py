@@ -36,6 +36,7 @@ class Knowledge:
     varied: tuple[bool, ...] = ()  # (P,): whether each trajectory has its own
     sums: tuple[tuple[float, ...], ...] = ()  # conserved: factors (D,) of the states in each
     follow: tuple[int, ...] = ()  # for each of the sums, the state whose equation follows from it
+    starts: tuple[tuple[float, float], ...] = ()  # (D,): bounds of initial values; empty: none are known
     fixed: tuple[tuple[str, float], ...] = ()  # constants with given values; the parts have these numbers
 
     @property

@@ -6,7 +6,7 @@ All contradictions are found here, before anything slow begins.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -23,8 +23,9 @@ from odefinder.expressions.program import CONST, MUL, VAR, Program
 from odefinder.expressions.term_rules import TermRule
 from odefinder.expressions.terms import node, sum_of, terms_of
 from odefinder.inference.fit.knowledge import NO_BOUNDS, Knowledge
+from odefinder.inference.fit.known_starts import start_limits, without_starts
 from odefinder.inference.fit.known_terms import check_terms, term_rules
-from odefinder.inference.fit.known_text import KnownText, read_known
+from odefinder.inference.fit.known_text import KnownText, known_states, read_known
 
 FEW_POINTS = 6  # with fewer, nothing is said about conserved sums in the data
 BROKEN = 3.0  # times the noise: a sum that drifts by more is not conserved
@@ -65,6 +66,8 @@ def knowledge_of(
     if not given and not by_state:
         return None
     states, names = dataset.variables, dataset.names
+    limits = starts_of(given, dataset)
+    given = replace(given, fixed=without_starts(given.fixed), bounds=without_starts(given.bounds))
     fixed = _fixed(given.fixed, names)
     text = KnownText() if given.known is None else read_known(given.known, names, fixed)
     _check_states(text, dataset)
@@ -103,8 +106,15 @@ def knowledge_of(
         varied=tuple(name in varied for name in text.constants),
         sums=sums,
         follow=follow,
+        starts=limits,
         fixed=tuple(fixed.items()),
     )
+
+
+def starts_of(given: Known, dataset: Dataset) -> tuple[tuple[float, float], ...]:
+    """(D,): bounds of initial values; empty if none are known."""
+    known = () if given.known is None else known_states(given.known)
+    return start_limits(checked("fixed", given.fixed), checked("bounds", given.bounds), dataset, known)
 
 
 # ---------------------------------------------------------------------------------------- names

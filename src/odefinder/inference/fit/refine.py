@@ -57,15 +57,16 @@ def fit_constants(
     """
     if data.states.size * (len(program.constants) + data.dimension) > MOST_SLOPES:
         iterations = 0
-    x0 = np.ascontiguousarray(data.states[data.bounds[:-1]] if starts is None else starts).copy()
-    pace = _pace(data, iterations, bends)
+    x0 = starts_within(data.states[data.bounds[:-1]] if starts is None else starts, data)
+    pace, free_starts = _pace(data, iterations, bends), fit_starts or bool(data.unseen.any())
     whole, limits = data.completed(program), limits_of(program, data)
     constants = within(program.constants, limits)
+    if free_starts and iterations > 0:  # without any, initial values are no parameters
+        limits = _with_starts(limits, len(constants), data)
     cost = fit_trajectories(
         whole.program.ops, whole.program.values.copy(), whole.owners, constants, x0,
-        _observed(data, weights), tolerance_of(data, rtol, max_steps),
-        fit_starts or bool(data.unseen.any()), _fixed(program, data, fit_starts, fixed), limits, pace,
-        NO_EXPANSION,
+        _observed(data, weights), tolerance_of(data, rtol, max_steps), free_starts,
+        _fixed(program, data, fit_starts, fixed), limits, pace, NO_EXPANSION,
     )  # fmt: skip
     return Fit(program.with_constants(constants), x0, cost / data.count)
 
@@ -78,6 +79,30 @@ def limits_of(program: Program, data: Observations) -> Floats:
     limits[0] = -np.inf
     limits[:, limits.shape[1] - len(data.given.numbers) :] = data.given.limits()
     return limits
+
+
+def _with_starts(limits: Floats, constants: int, data: Observations) -> Floats:
+    """Bounds of constants, followed by those of initial values if there are any."""
+    if data.start_limits is None:
+        return limits
+    if not limits.shape[1]:
+        limits = np.repeat([[-np.inf], [np.inf]], constants, axis=1)
+    return np.ascontiguousarray(np.hstack([limits, data.start_limits.reshape(2, -1)]))
+
+
+def starts_within(starts: Floats, data: Observations) -> Floats:
+    """Initial values (trajectories, D), moved to their bounds where they are beyond them; a copy."""
+    inside = starts if data.start_limits is None else np.clip(starts, *data.start_limits)
+    return np.array(inside, np.float64, order="C")
+
+
+def held_starts(data: Observations, fit_starts: bool) -> Bools:
+    """Which initial values (trajectories * D,) stay as they are: given ones, and perhaps observed ones."""
+    start = np.zeros(data.dimension, np.bool_) if fit_starts else ~data.unseen
+    held = np.tile(start, len(data.bounds) - 1)
+    if data.start_limits is not None:
+        held |= (data.start_limits[0] == data.start_limits[1]).ravel()
+    return held
 
 
 def within(constants: Floats, limits: Floats) -> Floats:
@@ -105,7 +130,7 @@ def expansion(
     whole = data.completed(program)
     cost = fit_trajectories(
         whole.program.ops, whole.program.values.copy(), whole.owners, program.constants.copy(),
-        np.ascontiguousarray(starts).copy(), _observed(data), tolerance_of(data, 1e-6, 10_000), free_starts,
+        starts_within(starts, data), _observed(data), tolerance_of(data, 1e-6, 10_000), free_starts,
         held, NO_LIMITS, _pace(data, 0), expanded,
     )  # fmt: skip
     gradient, hessian = expanded[0], expanded[1:]
@@ -142,10 +167,9 @@ def residual_weights(data: Observations) -> Floats:
 def _fixed(program: Program, data: Observations, fit_starts: bool, constants: Bools | None) -> Bools:
     """Which parameters stay as they are: constants, among them those of x' = v, then initial values."""
     held = given_constants(program, data) if constants is None else constants | given_constants(program, data)
-    if not data.unseen.any():
+    if not data.unseen.any() and (data.start_limits is None or not fit_starts):
         return held
-    start = np.zeros(data.dimension, np.bool_) if fit_starts else ~data.unseen
-    return np.concatenate([held, np.tile(start, len(data.bounds) - 1)])
+    return np.concatenate([held, held_starts(data, fit_starts)])
 
 
 def given_constants(program: Program, data: Observations) -> Bools:
