@@ -12,7 +12,7 @@ from odefinder.language.number_words import PAD, decode_numbers
 from odefinder.language.tokens import EOS, Vocabulary
 from odefinder.limits.sizes import MAX_DIMENSION
 from odefinder.prior import batches
-from odefinder.prior.batches import Batch, BatchStream, StreamState, batches_from, collate, joined
+from odefinder.prior.batches import Batch, BatchStream, StreamState, collate, joined
 from odefinder.prior.examples import EXAMPLE, Examples, new_counts
 from odefinder.prior.presets import DEFAULT
 from odefinder.prior.sampler import fill
@@ -134,15 +134,6 @@ def test_a_closed_stream_is_at_its_end() -> None:
     batches_.close()
     assert list(batches_) == []
     batches_.close()
-
-
-def test_batches_from_shards() -> None:
-    examples = drawn(400)
-    shards = [examples[:150], examples[150:390], examples[390:]]
-    found = list(batches_from(shards, lengths=(400,), batch_size=2))
-    assert {len(batch) for batch in found} == {2}
-    counts = np.unique_counts(examples["n_points"]).counts
-    assert len(found) == (counts // 2).sum()  # only what does not fill a batch is dropped
 
 
 def test_examples_of_a_batch_need_one_number_of_points() -> None:

@@ -19,12 +19,6 @@ class Role(StrEnum):
     INPUT = "input"  # a known signal u(t)
     CONDITION = "condition"  # known, and constant within a trajectory
     TIME = "time"  # t itself
-    ERROR = "error"  # standard errors of another column
-
-    @property
-    def is_state(self) -> bool:
-        """Whether it has an equation."""
-        return self in (Role.OBSERVED, Role.VELOCITY, Role.HIDDEN)
 
     @property
     def is_known(self) -> bool:

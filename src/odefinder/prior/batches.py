@@ -1,4 +1,4 @@
-"""Batches for training: drawn in the background and kept in memory, or taken from shards.
+"""Batches for training, drawn in the background and kept in memory.
 
 All examples of a batch have the same number of points, so nothing of the input needs a mask, and their
 targets are padded to one of a few lengths, so that shapes are few.
@@ -11,7 +11,7 @@ import os
 import queue
 import threading
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field, fields, replace
 from types import TracebackType
@@ -269,17 +269,3 @@ class BatchStream(Iterator[Batch]):
         self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
-
-
-def batches_from(shards: Iterable[Examples], *, lengths: Sequence[int], batch_size: int) -> Iterator[Batch]:
-    """Batches of examples that were drawn before, such as those of `read_examples`.
-
-    Examples of one shape come together in the order they are read; those that do not fill a batch at the
-    end are dropped.  Data generated with a fixed number of points have few shapes.
-    """
-    buckets = Buckets(lengths, lambda points, length: batch_size)
-    for examples in shards:
-        fitting = examples[examples["n_tokens"] <= lengths[-1]]
-        for points in np.unique(fitting["n_points"]):
-            buckets.add(collate(fitting[fitting["n_points"] == points]))
-        yield from buckets.full()

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from odefinder.inference.fit.interpolation import ORDERS, Known, error_by_order, interpolate, leave_one_out
+from odefinder.inference.fit.interpolation import ORDERS, Known, error_by_order, interpolate, windows_of
 
 IRREGULAR = np.sort(np.random.default_rng(0).uniform(1.0, 10.0, 60))
 
@@ -32,8 +32,8 @@ def test_few_points(points: int) -> None:
 @pytest.mark.parametrize("order", [1, 3, 6])
 def test_polynomials_are_predicted_without_error(order: int) -> None:
     x = ((IRREGULAR - 5.0) / 5.0) ** order
-    assert np.abs(leave_one_out(IRREGULAR, x, order)).max() < 1e-9
-    assert np.abs(leave_one_out(IRREGULAR, x**2, order)).max() > 1e-9
+    assert np.abs(windows_of(IRREGULAR, order).errors(x)).max() < 1e-9
+    assert np.abs(windows_of(IRREGULAR, order).errors(x**2)).max() > 1e-9
 
 
 def test_white_noise_has_the_same_error_at_all_orders() -> None:

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -21,7 +22,6 @@ from odefinder.inference.propose.decode import (
     decode,
     derivative_template,
     distinct_proposals,
-    log_probabilities,
     network_points,
     program_log_probabilities,
     sample,
@@ -50,6 +50,11 @@ def runtime(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
     path: Path = tmp_path_factory.mktemp("weights") / "tiny.safetensors"
     save_weights(path, small_network())
     return OnnxRuntime(path)
+
+
+def log_probabilities(*given: Any, **more: Any) -> np.ndarray:
+    """log P(system | data) (B, S)."""
+    return token_log_probabilities(*given, **more)[0].sum(axis=-1)
 
 
 def draw(

@@ -61,22 +61,18 @@ class Windows:
     norms: Floats  # (n,)
 
     def errors(self, x: Floats) -> Floats:
-        """See `leave_one_out`."""
+        """Errors of predicting each point from the others of its window, so that orders can be compared.
+
+        For pure noise of standard deviation s their root mean square is s, whatever the order.
+        """
         return (self.weights * x[self.rows]).sum(axis=1) / self.norms
 
 
 Known = dict[tuple[bytes, int], Windows]  # by times and order: variables are mostly seen at the same times
 
 
-def leave_one_out(t: Floats, x: Floats, order: int) -> Floats:
-    """Errors of predicting each point from its order + 1 neighbours, scaled so that orders can be compared.
-
-    For pure noise of standard deviation s their root mean square is s, whatever the order.
-    """
-    return _windows(t, order).errors(x)
-
-
-def _windows(t: Floats, order: int) -> Windows:
+def windows_of(t: Floats, order: int) -> Windows:
+    """Around each time, a window of it and its order + 1 neighbours."""
     n, width = len(t), order + 2  # a window of the point and its neighbours
     first = np.clip(np.arange(n) - width // 2, 0, n - width)
     window = first[:, None] + np.arange(width)
@@ -100,7 +96,7 @@ def error_by_order(times: Sequence[Floats], values: Sequence[Floats], known: Kno
         if result and alarm_rings():
             break
         errors = [
-            _known_windows(t, order, known).errors(x)
+            _knownwindows_of(t, order, known).errors(x)
             for t, x in zip(times, values, strict=True)
             if len(t) >= order + 3
         ]
@@ -109,8 +105,8 @@ def error_by_order(times: Sequence[Floats], values: Sequence[Floats], known: Kno
     return np.array(result)
 
 
-def _known_windows(t: Floats, order: int, known: Known) -> Windows:
+def _knownwindows_of(t: Floats, order: int, known: Known) -> Windows:
     key = t.tobytes(), order
     if key not in known:
-        known[key] = _windows(t, order)
+        known[key] = windows_of(t, order)
     return known[key]

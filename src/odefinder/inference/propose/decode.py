@@ -141,27 +141,6 @@ def sample(
     return ids[:, :used].reshape(batch, samples, used), log_probability.reshape(batch, samples)
 
 
-def log_probabilities(
-    runtime: Runtime,
-    memory: Any,
-    dimensions: ArrayLike,
-    targets: NDArray[np.integer],
-    how: Decoding | None = None,
-    operators: Operators = None,
-    *,
-    variables: ArrayLike | None = None,
-    forced: Sequence[Forced] | None = None,
-) -> Floats:
-    """log P(system | data) (B, S) of given token ids (B, S, L), padded with PAD, by teacher forcing.
-
-    It is -inf for systems that the grammar does not allow in the given dimensions (B,).
-    """
-    tokens, _ = token_log_probabilities(
-        runtime, memory, dimensions, targets, how, operators, variables=variables, forced=forced
-    )
-    return tokens.sum(axis=-1)
-
-
 def token_log_probabilities(
     runtime: Runtime,
     memory: Any,
@@ -173,9 +152,10 @@ def token_log_probabilities(
     variables: ArrayLike | None = None,
     forced: Sequence[Forced] | None = None,
 ) -> tuple[Floats, Floats]:
-    """The same for every token (B, S, L), and how likely its kind was: any constant, for one that begins.
+    """log P of every token of given ids (B, S, L), padded with PAD, by teacher forcing; and of its kind.
 
-    For other tokens both are the same; padding has 0.
+    The kind of a token that begins a constant is any constant; for other tokens both are the same, and
+    padding has 0.  From a token on that the grammar does not allow in the given dimensions (B,), it is -inf.
     """
     samples, length = targets.shape[1:]
     grammar = grammar_of(runtime.settings, how or Decoding(), operators)
