@@ -106,21 +106,10 @@ def _residuals(
     for one in targets:
         with np.errstate(all="ignore"):
             f = evaluate(one.part, nodes)[:, 0] / one.scale
-        integral = repeated_integrals(f, estimate, one.free.shape[1])
+        integral = estimate.repeated_integrals(f, one.free.shape[1])
         rest = np.where(np.isnan(one.observed), 0.0, integral - one.observed)
         result.append(one.share * without_free(rest, one.free, data)[rows or slice(None)])
     return np.concatenate(result)
-
-
-def repeated_integrals(f: Floats, estimate: StateEstimate, depth: int) -> Floats:
-    """Of a function at the nodes (M,), integrated up to three times, at the observed times (N,)."""
-    moments = [estimate.integrals(f * estimate.node_times**power) for power in range(depth)]
-    t = estimate.times
-    if depth == 1:
-        return moments[0]
-    if depth == 2:
-        return t * moments[0] - moments[1]
-    return 0.5 * (t * t * moments[0] - 2.0 * t * moments[1] + moments[2])
 
 
 def without_free(values: Floats, free: Floats, data: Observations) -> Floats:

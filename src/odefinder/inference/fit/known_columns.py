@@ -6,7 +6,6 @@ import numpy as np
 
 from odefinder.data.observations import Floats, Observations
 from odefinder.expressions.program import VAR
-from odefinder.inference.fit.first_values import repeated_integrals
 from odefinder.inference.fit.states import StateEstimate
 from odefinder.numerics.evaluate import evaluate
 
@@ -28,7 +27,7 @@ def known_integrals(component: int, data: Observations, estimate: StateEstimate)
     def integral(values: Floats) -> Floats:
         with np.errstate(all="ignore"):
             f = evaluate(part, np.hstack([estimate.nodes, values[:, owner].T]))[:, 0]
-        return repeated_integrals(np.nan_to_num(f, nan=0.0, posinf=0.0, neginf=0.0), estimate, depth)
+        return estimate.repeated_integrals(np.nan_to_num(f, nan=0.0, posinf=0.0, neginf=0.0), depth)
 
     rows = [integral(given.values)]
     named = {int(one) - given.variables for one in part.values[part.ops == VAR] if one >= given.variables}

@@ -8,6 +8,7 @@ polynomial, the errors of a clean signal keep falling, while those of noise stay
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -72,6 +73,23 @@ class StateEstimate:
         for first, last in zip(self.bounds[:-1], self.bounds[1:], strict=True):
             result[first:last] -= result[first]
         return result
+
+    def repeated_integrals(self, values: Floats, depth: int) -> Floats:
+        """Of a function given at the nodes (M,), integrated up to three times, at the observed times (N,)."""
+        moments = [self.integrals(values * self.node_times**power) for power in range(depth)]
+        return integrated_again(moments, self.times)
+
+
+def integrated_again(moments: Sequence[Floats], times: Floats) -> Floats:
+    """A function integrated as often as there are moments, up to three; times (N,).
+
+    moments (..., N): integrals up to each time of the function times 1, the time, and its square.
+    """
+    if len(moments) == 1:
+        return moments[0]
+    if len(moments) == 2:
+        return times * moments[0] - moments[1]
+    return 0.5 * (times * times * moments[0] - 2.0 * times * moments[1] + moments[2])
 
 
 def estimate_states(data: Observations, *, smoothed: bool | None = None) -> StateEstimate:

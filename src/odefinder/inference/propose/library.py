@@ -38,7 +38,7 @@ from odefinder.expressions.program import (
     Values,
 )
 from odefinder.inference.fit.integral import FUNCTION_COST
-from odefinder.inference.fit.states import StateEstimate
+from odefinder.inference.fit.states import StateEstimate, integrated_again
 from odefinder.limits.alarm import rings
 from odefinder.numerics.evaluate import eval_system
 
@@ -294,12 +294,7 @@ def feature_integrals(features: Sequence[Feature], estimate: StateEstimate, dept
     NaN rows where a feature is not finite or very large somewhere.
     """
     moments = [_moments(features, estimate, power) for power in range(depth)]
-    t = estimate.times
-    if depth == 1:
-        return moments[0]
-    if depth == 2:
-        return t * moments[0] - moments[1]
-    return 0.5 * (t * t * moments[0] - 2.0 * t * moments[1] + moments[2])
+    return integrated_again(moments, estimate.times)
 
 
 def _moments(features: Sequence[Feature], estimate: StateEstimate, power: int) -> Floats:
