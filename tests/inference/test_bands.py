@@ -6,7 +6,7 @@ import pytest
 from odefinder import ODEFormer, ODESystem
 from odefinder.data import from_arrays
 from odefinder.errors import SettingsError
-from odefinder.inference.bands import draw, likely_rows, quantiles, shares, simulated
+from odefinder.inference.bands import FURTHER, draw, further, likely_rows, quantiles, shares, simulated
 from odefinder.inference.certainty import certainty_of
 from odefinder.inference.prepared import Prepared, prepared
 
@@ -124,3 +124,15 @@ def test_inputs_and_velocities_have_bands_too() -> None:
     truth = driven.simulate([0.0, 0.0], TIMES, inputs=push[:, None])
     assert ((truth >= other.lower - 0.01) & (truth <= other.upper + 0.01)).mean() > 0.8
     assert model.forecast(2.0).lost.max() == 0.0
+
+
+def test_other_candidates_count_with_more_than_their_distance() -> None:
+    first, other = np.full((3, 4, 1), 2.0), np.full((2, 4, 1), 3.0)
+    paths = np.concatenate([first, other])
+    assert further(paths, 3)[:3].tolist() == first.tolist()
+    assert further(paths, 3)[3:].tolist() == (2.0 + FURTHER * (other - 2.0)).tolist()
+    assert further(paths, 5) is paths  # one candidate alone
+    assert (further(np.concatenate([first, 0.1 * other]), 3) > 0.0).all()  # positive quantities stay so
+    assert (further(np.concatenate([first, 0.1 * other, -first]), 3) < 0.0).any()
+    lost = np.concatenate([first, np.full((1, 4, 1), np.nan)])
+    assert np.isnan(further(lost, 3)[3:]).all()

@@ -17,7 +17,7 @@ from odefinder.data.dataset import Dataset, Floats
 from odefinder.edge.parameters import checked
 from odefinder.errors import SettingsError
 from odefinder.inference.bands import LEVEL as BAND
-from odefinder.inference.bands import OUTSIDE, SECONDS, Bands, Draws, draw, likely_rows, quantiles, simulated
+from odefinder.inference.bands import SECONDS, Bands, Draws, draw, further, likely_rows, quantiles, simulated
 from odefinder.inference.certainty import LEVEL, Certainty, certainty_of, constants_table
 from odefinder.inference.choose.criterion import TEMPERATURE
 from odefinder.inference.doubts import residual_notes
@@ -232,8 +232,9 @@ class Trust:
             states = self.system_.simulate(start, times, signals)
         which = int(place[0]) if len(place) else 0
         scaled = self._prepared.wider(self._fitted()[self.chosen_].constants, self.system_.inputs)
-        paths = simulated(self._draws, scaled, times, signals, x0, which, deadline, own)
-        lower, upper, lost = quantiles(paths, level, OUTSIDE)
+        draws = self._draws
+        paths = simulated(draws, scaled, times, signals, x0, which, deadline, own)
+        lower, upper, lost = quantiles(further(paths, draws.first), level)
         names, clock = self.system_.variables, self.dataset_.clock.name
         return Bands(times, states, lower, upper, level, lost, names, clock)
 
