@@ -13,7 +13,7 @@ from odefinder.expressions.program import CONST, concatenate
 from odefinder.expressions.terms import node
 from odefinder.inference.choose.candidates import Candidate
 from odefinder.inference.choose.equations import Equations
-from odefinder.inference.choose.search import KNOWN
+from odefinder.inference.choose.fitted import KNOWN
 from odefinder.inference.choose.with_hidden import FIRST_ITERATIONS, SHORT, SearchWithHidden
 from odefinder.inference.fit.gauge import path_of
 from odefinder.inference.fit.horizon import fit_growing
