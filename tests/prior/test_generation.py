@@ -22,7 +22,7 @@ from odefinder.prior.examples import ACCEPTED, EXAMPLE, Examples, new_counts
 from odefinder.prior.generation import MANIFEST, Summary, generate, read_examples, read_manifest
 from odefinder.prior.presets import prior_preset
 from odefinder.prior.sampler import fill
-from odefinder.prior.shards import from_table, read_shard, to_table
+from odefinder.prior.shards import from_table, read_shard, shard_statistics, to_table
 
 SIZE = {"count": 50, "shard_size": 16, "seed": 7}  # three full shards and one of two examples
 
@@ -340,3 +340,21 @@ def test_worker_settings_hold_no_arrays(tmp_path: Path) -> None:
     job = generation._checked_job(tmp_path, 1, 0, "default", "coarse", 0, None, 1)
     assert joblib.hash(job) == joblib.hash(generation._Job(**vars(job)))
     assert not any(isinstance(value, np.ndarray) for value in vars(job).values())
+
+
+def test_another_shard_or_damage_anywhere_is_noticed(folder: Path, tmp_path: Path) -> None:
+    whole = [contents(folder)[f"shard-0000{k}.parquet"] for k in range(2)]
+    path = tmp_path / "shard.parquet"
+    path.write_bytes(whole[0])
+    assert shard_statistics(path, 0, 16) is not None
+    assert shard_statistics(path, 0, 15) is None
+    path.write_bytes(whole[1])
+    assert shard_statistics(path, 0, 16) is None
+    for place in range(200, len(whole[0]) - 8000, 997):
+        path.write_bytes(whole[0][:place] + bytes([whole[0][place] ^ 1]) + whole[0][place + 1 :])
+        if shard_statistics(path, 0, 16) is not None:  # nothing that is read has changed
+            assert same(read_shard(path), drawn(16))
+    path.write_bytes(whole[0][:4000] + bytes(200) + whole[0][4200:])
+    assert shard_statistics(path, 0, 16) is None
+    with pytest.raises(DataError):
+        read_shard(path)

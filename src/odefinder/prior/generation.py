@@ -145,7 +145,7 @@ def generate(
         _prepare_folder(job)
         total, todo = no_statistics(), []
         for shard in range(job.shards):
-            present = shard_statistics(job.path(shard), job.rows(shard))
+            present = shard_statistics(job.path(shard), shard * job.shard_size, job.rows(shard))
             if present is None:
                 todo.append(shard)
             else:

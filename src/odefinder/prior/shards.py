@@ -135,21 +135,31 @@ def write_table(path: Path, table: pyarrow.Table, statistics: Statistics) -> Non
     temporary = path.with_name(f".{path.name}.{uuid.uuid4().hex}{TEMPORARY}")
     try:
         parquet.write_table(
-            table.replace_schema_metadata(metadata), temporary, compression="zstd", use_dictionary=["family"]
-        )
+            table.replace_schema_metadata(metadata), temporary, compression="zstd", use_dictionary=["family"],
+            write_page_checksum=True,
+        )  # fmt: skip
         os.replace(temporary, path)
     finally:
         temporary.unlink(missing_ok=True)
 
 
-def shard_statistics(path: Path, rows: int) -> Statistics | None:
-    """The statistics that a shard carries, or None unless it is complete with this many rows."""
+def shard_statistics(path: Path, first: int, rows: int) -> Statistics | None:
+    """The statistics that a shard carries, or None unless it is complete with these examples.
+
+    first: the index of its first example.  All of it is read, because damage may be anywhere.
+    """
     pa, parquet = arrow()
     try:
-        footer = parquet.read_metadata(path)
-        if footer.num_rows != rows:
-            return None
-        return Statistics.from_dict(json.loads(footer.metadata[_METADATA_KEY]))
+        with parquet.ParquetFile(path, page_checksum_verification=True) as file:
+            if file.metadata.num_rows != rows:
+                return None
+            expected = first
+            for part in file.iter_batches():
+                index = part.column("index").to_numpy()
+                if not np.array_equal(index, np.arange(expected, expected + len(index))):
+                    return None
+                expected += len(index)
+            return Statistics.from_dict(json.loads(file.metadata.metadata[_METADATA_KEY]))
     except (OSError, pa.ArrowInvalid, KeyError, TypeError, ValueError):
         return None
 
@@ -158,7 +168,7 @@ def read_shard(path: str | os.PathLike[str]) -> Examples:
     """The examples of one shard, exactly as they were drawn."""
     pa, parquet = arrow()
     try:
-        return from_table(parquet.read_table(path))
+        return from_table(parquet.read_table(path, page_checksum_verification=True))
     except FileNotFoundError:
         raise DataError(f"there is no file {path}") from None
     except (OSError, pa.ArrowInvalid, KeyError) as problem:

@@ -6,7 +6,6 @@ variables stand for such numbers.  A sum stands for each of its terms.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -22,7 +21,6 @@ from odefinder.expressions.terms import terms_of
 from odefinder.inference.fit.known_text import equation_of, with_derivatives
 
 EXAMPLE = '{"x": ["x", "x*y"], "y": ["!x^2"]}'
-_COMMA = re.compile(r",(?![^()]*\))")  # not inside of parentheses
 
 
 def term_rules(given: Any, dataset: Dataset) -> tuple[TermRule | None, ...]:
@@ -53,7 +51,7 @@ def term_rules(given: Any, dataset: Dataset) -> tuple[TermRule | None, ...]:
 def _rule(given: Any, names: Sequence[str], where: str) -> TermRule | None:
     if given is None:
         return None
-    texts = _COMMA.split(given) if isinstance(given, str) else items(given)
+    texts = _split(given) if isinstance(given, str) else items(given)
     if texts is None or not all(isinstance(one, str) and one.strip("! ") for one in texts):
         raise SettingsError(
             f"terms is a list of terms for each equation, as in {EXAMPLE}, not {shown(given)}"
@@ -68,6 +66,17 @@ def _rule(given: Any, names: Sequence[str], where: str) -> TermRule | None:
     programs = [term for one in listed for term in _terms(one.lstrip("! "), names)]
     shapes = frozenset(shape for term in programs for shape in shapes_of(term))
     return TermRule(forbidden=shapes) if refused else TermRule(shapes, offered=tuple(programs))
+
+
+def _split(text: str) -> list[str]:
+    """The parts between commas that are not inside of parentheses."""
+    parts, depth, first = [], 0, 0
+    for place, character in enumerate(text):
+        depth += (character == "(") - (character == ")")
+        if character == "," and depth <= 0:
+            parts.append(text[first:place])
+            first = place + 1
+    return [*parts, text[first:]]
 
 
 def _terms(text: str, names: Sequence[str]) -> list[Program]:

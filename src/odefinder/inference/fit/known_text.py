@@ -20,7 +20,7 @@ from odefinder.expressions.program import CONST, MUL, VAR, Program, make_program
 from odefinder.expressions.terms import sum_of, terms_of
 
 _LEFT = re.compile(r"(?:d(?P<leibniz>\w+)\s*/\s*dt|(?P<newton>\w+?)\s*(?P<primes>'+)\s*(?:\(\s*t\s*\))?)")
-_DERIVATIVE = re.compile(r"(\w+)('+)")
+_DERIVATIVE = re.compile(r"\b(\w+)('+)")  # a boundary: long words are looked at once
 _UNKNOWN = re.compile(r"\?(?:\s*\(([^()]*)\))?")
 _REST = "unknown_rest_"  # what the question mark is called while the parser reads it
 
