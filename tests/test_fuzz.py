@@ -38,6 +38,7 @@ SYSTEM = ODESystem.from_text("x' = y; y' = -x")
 scalars = (
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8) | st.binary(max_size=4)
     | st.sampled_from([10**400, -(10**400), 1e308, "\ud800", "1", "x" * 999, 1j, ..., len, Path("/dev/zero")])
+    | st.sampled_from([np.array([1.0, 2.0]), np.array([])])
 )  # fmt: skip
 anything = st.recursive(
     scalars,
@@ -164,6 +165,13 @@ def test_binary_files(content: bytes, ending: str, flips: list[tuple[int, int]],
             damaged[place % len(damaged)] = value
         content = bytes(damaged)
     _reads(content, ending)
+
+
+@fuzzed
+@given(path=anything, unit=st.none() | anything)
+def test_paths(path: Any, unit: Any) -> None:
+    with ours(), tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
+        read(path, time_unit=unit)
 
 
 @fuzzed

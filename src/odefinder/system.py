@@ -324,7 +324,8 @@ class ODESystem:
 
         labels: what stands in place of the magnitude of each of the `constants`; None: its number.
         """
-        shown: Digits = self.digits if digits == "enough" else checked("digits", digits)
+        asked = checked("shown_digits", digits)
+        shown: Digits = self.digits if asked == "enough" else asked
         return latex_block(self.program, self.variables, self.names, shown, labels)
 
     def _repr_latex_(self) -> str:

@@ -25,6 +25,7 @@ from odefinder.data.text_tables import decoded, table_of_text
 from odefinder.data.time_units import with_time_unit
 from odefinder.edge.parameters import checked
 from odefinder.edge.reading import check_file, read_bytes
+from odefinder.edge.rules import items
 from odefinder.errors import DataError, MissingExtraError
 
 __all__ = ["MOST_BYTES", "SAMPLES", "STDIN", "load", "read", "sample", "sample_path"]
@@ -55,10 +56,10 @@ def read(
     steps.
     """
     given = {"inputs": inputs, "conditions": conditions, "errors": errors}
-    if isinstance(path, (str, Path)):
-        dataset = _read_one(path, time, trajectory, variables, given)
+    if isinstance(path, (str, Path)) or (several := items(path)) is None:
+        dataset = _read_one(checked("path", path), time, trajectory, variables, given)
     else:
-        paths = [Path(checked("path", one)) for one in path]
+        paths = [Path(checked("path", one)) for one in several]
         dataset = joined(
             [_read_one(one, time, trajectory, variables, given) for one in paths], short_names(paths)
         )

@@ -6,6 +6,7 @@ from typing import Any
 
 from odefinder.edge.rules import (
     Choice,
+    Either,
     Flag,
     MapOf,
     Number,
@@ -22,6 +23,7 @@ MOST_SAMPLES = 1_000  # the network keeps some megabytes for each
 MOST_THREADS = 1_024
 RUNTIMES = ("onnx", "torch")
 FINITE = Number("a finite number", -1.7e308, 1.7e308)
+DIGITS = OrNone(Whole("a whole number from 1 to 17", 1, 17))
 POSITIVE = Number("a number above 0, and finite", 0.0, 1.7e308, above=True)
 
 PARAMETERS: dict[str, Any] = {
@@ -49,7 +51,8 @@ PARAMETERS: dict[str, Any] = {
     "errors_shown": Flag(),
     "level": Number("a number above 0 and below 1", 0.0, 1.0 - 1e-9, above=True),
     # of exports and files
-    "digits": OrNone(Whole("a whole number from 1 to 17", 1, 17)),
+    "digits": DIGITS,
+    "shown_digits": Either('a whole number from 1 to 17, "enough" or None', (Choice(("enough",)), DIGITS)),
     "dpi": Number("a number from 10 to 2400", 10.0, 2400.0),
     "path": PathOf(),
     "folder": PathOf("the path of a folder, as text or a Path"),

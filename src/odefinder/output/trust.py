@@ -83,7 +83,8 @@ class Trust:
         """
         row = self._row()
         named = self._fitted()[row].constants
-        own = 4 if digits == "enough" else digits
+        digits = checked("shown_digits", digits)
+        own = None if digits is None else 4 if digits == "enough" else int(digits)
         if not checked("errors_shown", errors):
             return with_constants(self.system_.latex(digits), named, own)
         found = self._certainty(row)

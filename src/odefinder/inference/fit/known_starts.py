@@ -22,7 +22,7 @@ from odefinder.inference.fit.known_text import with_derivatives
 from odefinder.inference.fit.refine import starts_within
 from odefinder.inference.fit.states import StateEstimate
 
-_START = re.compile(r"(.+?)\s*\(\s*0\s*\)")
+_START = re.compile(r"(.*\S)\s*\(\s*0\s*\)")
 Interval = tuple[float, float]
 T = TypeVar("T")
 
