@@ -49,6 +49,7 @@ _LISTS = (
     ("tokens", "n_tokens", MAX_TOKENS),
 )
 _NESTED = (("states", "n_points", MAX_POINTS), ("starts", "n_trajectories", MAX_TRAJECTORIES))
+_NEEDED = {*_NUMBERS, "family", *(name for name, *_ in (*_LISTS, *_NESTED))} - {"n_known"}
 _METADATA_KEY = b"odefinder"
 TEMPORARY = ".tmp"  # how the name of an unfinished file ends
 
@@ -151,7 +152,7 @@ def shard_statistics(path: Path, first: int, rows: int) -> Statistics | None:
     pa, parquet = arrow()
     try:
         with parquet.ParquetFile(path, page_checksum_verification=True) as file:
-            if file.metadata.num_rows != rows:
+            if file.metadata.num_rows != rows or _NEEDED - set(file.schema_arrow.names):
                 return None
             expected = first
             for part in file.iter_batches():
