@@ -25,6 +25,7 @@ from odefinder.limits.sizes import MAX_DIMENSION
 from odefinder.network.torch_runtime import TorchRuntime
 from odefinder.numerics.integrate import integrate
 from odefinder.numerics.r2 import variance_weighted_r2
+from odefinder.prior.presets import prior_preset
 from tests.networks import small_network
 from tests.programs import words
 
@@ -136,6 +137,13 @@ def test_synthetic_cases(synthetic: list[Case]) -> None:
         assert np.abs(data.states[first] - expected).max() < tolerance
     again = synthetic_cases(4)
     assert all(a.truth == b.truth for a, b in zip(synthetic, again, strict=True))
+
+
+def test_cases_from_a_prior_with_roles_are_fully_observed() -> None:
+    cases = synthetic_cases(2, prior=prior_preset("default"), points=20)
+    assert len(cases) > 6
+    for case in cases:
+        check_system(case.truth, case.dimension)  # no inputs, no states that nobody measured
 
 
 def test_the_other_trajectory_is_another_one(synthetic: list[Case]) -> None:

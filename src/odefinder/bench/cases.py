@@ -14,7 +14,7 @@ from odefinder.language.tokens import Vocabulary
 from odefinder.limits.sizes import MAX_DIMENSION
 from odefinder.numerics.integrate import Status, integrate
 from odefinder.prior.examples import EXAMPLE, Example, new_counts
-from odefinder.prior.presets import Prior, prior_preset
+from odefinder.prior.presets import ALL_PLAIN, Prior, prior_preset
 from odefinder.prior.sampler import fill
 
 Floats = NDArray[np.float64]
@@ -40,15 +40,16 @@ class Case:
 def synthetic_cases(
     count: int, *, prior: Prior | None = None, points: int = 100, seed: int = VALIDATION_SEED
 ) -> list[Case]:
-    """Cases from a prior, the same number for every dimension 1 to 6, all with this many points."""
+    """Fully observed cases from a prior, equally many of each dimension 1 to 6, all with this many points."""
     base = prior or prior_preset("plain")
     cases: list[Case] = []
     for dimension in range(1, MAX_DIMENSION + 1):
         weights = np.zeros(MAX_DIMENSION)
         weights[dimension - 1] = 1.0
         chosen = base._replace(
-            dimension_weights=weights, siblings=1, canonical_units=True, canonical_target=True
-        )
+            dimension_weights=weights, role_weights=ALL_PLAIN, siblings=1, canonical_units=True,
+            canonical_target=True,
+        )  # fmt: skip
         examples = np.zeros(count, EXAMPLE)
         layout = Vocabulary.preset("coarse").layout
         fill(
