@@ -15,6 +15,7 @@ from odefinder.data.units import Scaling
 from odefinder.inference.fit.noise import least_error, observation_errors, without_outliers
 from odefinder.inference.fit.states import StateEstimate, estimate_states
 from odefinder.inference.known_parts import with_varied
+from odefinder.inference.warmup import prepare
 from odefinder.limits.alarm import alarm_rings
 from odefinder.limits.deadline import Deadline
 
@@ -57,6 +58,7 @@ class Prepared:
 
 def prepared(dataset: Dataset) -> Prepared:
     """The data as a fit reads them."""
+    prepare()  # after loading a model, nothing may be compiled yet; that must not use up the time
     fewer, chosen, _ = thinned(dataset, points_for(dataset.dimension, SECONDS))
     scaling = fewer.scaling()
     with Deadline(SECONDS):

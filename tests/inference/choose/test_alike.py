@@ -49,6 +49,15 @@ def test_a_slower_wave_passes_the_same_points() -> None:
     assert share == pytest.approx(0.3 / 2.3)
 
 
+def test_waves_of_what_mostly_stands_still_or_has_no_value() -> None:
+    """A step of 0 and one without a value are no reason to fail."""
+    pulses = np.where(np.arange(50) % 4 == 0, 10.0, 0.0)[:, None]  # half of the steps are 0
+    assert too_fast(program_of(["sin(x)"]), pulses[:-1], np.array([0, 49]))
+    states = np.linspace(-0.2, 5.0, 50)[:, None]
+    assert too_fast(program_of(["sin(1000*log(x))"]), states, BOUNDS)
+    assert not too_fast(program_of(["sin(1/(x - x))"]), states, BOUNDS)
+
+
 def test_the_jump_to_another_trajectory_is_no_turn() -> None:
     states = np.array([[0.0], [0.1], [100.0], [100.1]])
     wave = program_of(["sin(x)"])

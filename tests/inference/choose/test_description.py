@@ -52,6 +52,10 @@ def test_polynomials_count_once_where_a_whole_law_of_motion_is_that_of_another_b
     assert repeated(program("x' = -x - x^2*y; y' = -y - y^2*x")) == 0.0
 
 
+def test_what_is_shorter_than_its_name_is_written_again() -> None:
+    assert repeated(program("x' = u; y' = v; u' = -9.8; v' = 3")) == 0.0
+
+
 @pytest.mark.parametrize(
     ("text", "count"),
     [

@@ -9,7 +9,7 @@ from scipy.special import lambertw
 
 from odefinder.data import from_arrays
 from odefinder.inference.certainty import Certainty, certainty_of, intervals
-from odefinder.inference.fit.profile import _followed, _valley
+from odefinder.inference.fit.profile import _end, _followed, _valley
 from odefinder.inference.fit.refine import residual_weights
 from odefinder.inference.prepared import prepared
 from odefinder.limits.deadline import Deadline
@@ -105,3 +105,19 @@ def test_others_follow_in_the_direction_of_the_valley() -> None:
     assert last.tolist() == [0.0, 0.0]
     *_, line = _followed([(0.0, np.zeros(2)), (1.0, np.array([1.0, -3.0]))], 2.0, along)
     assert line.tolist() == [2.0, -6.0]
+
+
+def test_without_time_an_interval_is_not_empty() -> None:
+    def seen(step: float) -> float:
+        return 2.0 * step if step < 0.8 else np.inf  # no solution beyond
+
+    assert _end(seen, 1.0, 2.0, ALLOWED, 1e3, np.inf, Deadline(0.0)) == 1.0
+
+
+def test_an_end_is_not_beyond_what_is_excluded() -> None:
+    """A plateau just below what is allowed, and then a wall."""
+
+    def seen(step: float) -> float:
+        return min(1.79 * step, 1.79 + 0.02 * (step - 1.0)) if step < 2.0 else 3.0
+
+    assert _end(seen, 10.0, 2.0, ALLOWED, 1e3, np.inf, Deadline(60.0)) <= 3.0

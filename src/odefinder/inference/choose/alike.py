@@ -128,9 +128,11 @@ def fast_waves(
         constants = slice(place[i], place[end - 1])
         if fitted is not None and not fitted[constants].any():
             continue
-        steps = np.abs(np.diff(_values(_slice(program, i + 1, end), states)))[inside]
-        if np.mean(steps > np.pi) > OFTEN:
-            step = float(np.median(steps))
+        with np.errstate(invalid="ignore"):  # from one infinite value to the next
+            steps = np.abs(np.diff(_values(_slice(program, i + 1, end), states)))[inside]
+        turns = np.isfinite(steps) & (steps > np.pi)
+        if np.mean(turns) > OFTEN:
+            step = float(np.median(steps[turns]))
             yield constants, (step - 2.0 * np.pi * round(step / (2.0 * np.pi))) / step
 
 

@@ -124,7 +124,7 @@ def _saved(own: Program, other: Program, names: Iterator[dict[int, int]], bodies
         with suppress(ExpressionError):
             copy = Form.of(renamed(other, way)).program
             if alike and structure(copy) == structure(Form.of(own).program):
-                return _length(own.ops) - COPY_COST
+                return max(_length(own.ops) - COPY_COST, 0.0)
             if functions:
                 known = Counter(structure(one) for one in terms_of(copy))
                 best = max(best, _saved_terms(terms, known))

@@ -96,7 +96,7 @@ def error_by_order(times: Sequence[Floats], values: Sequence[Floats], known: Kno
         if result and alarm_rings():
             break
         errors = [
-            _knownwindows_of(t, order, known).errors(x)
+            _known_windows(t, order, known).errors(x)
             for t, x in zip(times, values, strict=True)
             if len(t) >= order + 3
         ]
@@ -105,7 +105,7 @@ def error_by_order(times: Sequence[Floats], values: Sequence[Floats], known: Kno
     return np.array(result)
 
 
-def _knownwindows_of(t: Floats, order: int, known: Known) -> Windows:
+def _known_windows(t: Floats, order: int, known: Known) -> Windows:
     key = t.tobytes(), order
     if key not in known:
         known[key] = windows_of(t, order)

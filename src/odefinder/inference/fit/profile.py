@@ -155,7 +155,7 @@ def _end(
             step = zero
         found = seen(step)
         if abs(found - allowed) <= (CLOSE if step == first else NEAR) * allowed:
-            return inside + (allowed - near) / (found - near) * (step - inside)
+            return min(inside + (allowed - near) / (found - near) * (step - inside), outside)
         last, side = found < allowed, last
         if last:
             if step >= farthest:
@@ -163,8 +163,8 @@ def _end(
             inside, near = step, found
         else:
             outside, far = step, found
-        if deadline.over:  # as the curvature there says
-            return min(step * allowed / found if found > 0.0 else math.inf, outside)
+        if deadline.over:
+            break
         if math.isinf(outside):
             step = min(GROWTH * step, farthest)
         elif math.isinf(far) or (tried > 1 and last == side):  # no solution there, or a line is no guide
@@ -172,4 +172,6 @@ def _end(
         else:
             share = (allowed - near) / (far - near)
             step = inside + min(max(share, 0.1), 0.9) * (outside - inside)
+    if math.isinf(outside) and near > 0.0:  # no time left: as the curvature there says
+        return inside * allowed / near
     return outside
