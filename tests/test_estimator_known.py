@@ -52,7 +52,7 @@ def test_constants_inside_functions_are_found_from_far_away() -> None:
 
 
 def test_contradictions_are_said_before_the_fit() -> None:
-    with pytest.raises(SettingsError, match="no variable"):
+    with pytest.raises(SettingsError, match="not one of the variables"):
         ODEFormer(known="Q' = -b*Q").fit(sir(), T, variables=NAMES)
 
 

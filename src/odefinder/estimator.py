@@ -63,7 +63,7 @@ class ODEFormer(Results, Parameters):
     explicit_time : whether the equations may contain the time t itself.
     round_constants : whether constants become simple numbers where the data allow it, such as 1.0003 -> 1.
     known : equations that are known, as text: "S' = -b*S*I; I' = b*S*I - ?".  A question mark stands for
-        terms that are to be found, `?(S, I)` for terms in these variables; names that are no variables are
+        terms that are to be found, `?(S, I)` for terms in these variables; names that are not variables are
         constants, to be fitted.  theta'' = ... with order=2.
     fixed : values of such constants that stay as they are, {"g": 9.81}; of initial values, {"x(0)": 1}.
     bounds : lowest and highest values of such constants, {"b": (0, None)}, or of initial values.
@@ -209,7 +209,7 @@ class ODEFormer(Results, Parameters):
     ) -> list[ODEFormer]:
         """One fitted copy of this estimator for each dataset: what `fit` takes as X, or a pair (X, t).
 
-        With n_jobs, it runs in so many processes, or through a back-end of joblib by name (`threading`,
+        With n_jobs, it runs in this many processes, or through a back-end of joblib by name (`threading`,
         `dask`, `ray`).  Where a fit fails, or its process is killed, its copy has the error as `error_`, and
         the others are not touched.
         """

@@ -125,7 +125,7 @@ def test_closed(tmp_path: Path) -> None:
 
 
 def test_without_fork(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As on Windows: every fit starts Python anew."""
+    """As on Windows: every fit starts Python again."""
     monkeypatch.delattr(os, "fork")
     monkeypatch.setattr("odefinder.bench.isolation.START", "import os; del os.fork; " + START)
     with Isolation(1.0, GB) as place:

@@ -32,7 +32,7 @@ def invoke(*arguments: Any) -> Any:
 
 @pytest.fixture(scope="module")
 def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A file of x' = -x, y' = x - 2 y, with a column that is no variable."""
+    """A file of x' = -x, y' = x - 2 y, with a column that is not a variable."""
     t = np.linspace(0.0, 4.0, 60)
     x = ODESystem.from_text("x' = -x; y' = x - 2*y").simulate([3.0, 0.0], t)
     path = tmp_path_factory.mktemp("data") / "decay.csv"

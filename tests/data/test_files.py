@@ -160,7 +160,7 @@ def test_bad_paths(tmp_path: Path) -> None:
     for path, message in [
         (tmp_path / "none.csv", "there is no file"),
         (tmp_path, "is a folder"),
-        (written(tmp_path, "", "data.xlsx"), "no spreadsheet, or it is damaged"),
+        (written(tmp_path, "", "data.xlsx"), "not a spreadsheet, or it is damaged"),
         (written(tmp_path, "", "data.xls"), "save the sheet as .xlsx or CSV"),
         (written(tmp_path, "", "data.mat"), "files ending in .mat cannot be read"),
     ]:

@@ -302,7 +302,7 @@ def test_files(tmp_path: Path) -> None:
         ({"inputs": {"t": U}}, "t is the time itself"),
         ({"inputs": {"w": 1e150 * U}}, "'w' reach 8.1e.151, which is too large"),
         ({"conditions": {"k": 1e-150}}, "'k' reach 1e-150, which is too small"),
-        ({"errors": {"z": 0.1}}, "errors are given for 'z', which is no variable"),
+        ({"errors": {"z": 0.1}}, "errors are given for 'z', which is not one of the variables"),
         ({"errors": {"x": -U}}, "of x in row 2 is negative"),
         ({"errors": {"x": U[:4]}}, "errors of x do not fit"),
         ({"errors": {"x": "x_err"}}, "no column 'x_err' .*the columns are 'time', 'x', 'y', 'u'"),

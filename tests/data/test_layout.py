@@ -44,7 +44,7 @@ def test_places(
         (4, 0, "not 4"),
         (True, 0, "not True"),
         ({"x": 2.5}, 0, "not 2.5"),
-        ({"thetta": 2}, 0, "order names 'thetta', which is no variable; did you mean 'theta'"),
+        ({"thetta": 2}, 0, "order names 'thetta', which is not one .*; did you mean 'theta'"),
         (1, -1, "hidden is a whole number from 0 to 6, not -1"),
         (1, 1.5, "not 1.5"),
         ({"u": 2}, 0, "u_dot is known, and would be the velocity of u"),

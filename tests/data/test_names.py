@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from odefinder.data.names import did_you_mean, variable_names
+from odefinder.data.names import did_you_mean, not_one_of, variable_names
 from odefinder.expressions.parse import check_names
 
 
@@ -37,3 +37,10 @@ def test_any_titles_give_proper_names(titles: list[str]) -> None:
 def test_the_nearest_name() -> None:
     assert did_you_mean("Voltge", ["voltage", "current"]) == "; did you mean 'voltage'?"
     assert did_you_mean("u", ["voltage", 3]) == ""
+
+
+def test_a_name_that_is_none_of_the_variables() -> None:
+    assert not_one_of("thetta", ["theta", "u"]) == (
+        "which is not one of the variables theta, u; did you mean 'theta'?"
+    )
+    assert not_one_of("z", ["theta"]) == "which is not one of the variables theta"

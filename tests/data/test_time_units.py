@@ -42,7 +42,7 @@ def test_a_unit_that_the_data_do_not_say_is_believed() -> None:
 
 
 def test_what_is_no_unit_or_no_date() -> None:
-    with pytest.raises(SettingsError, match="'fortnights' is no unit of time; choose one of"):
+    with pytest.raises(SettingsError, match="'fortnights' is not a unit of time; choose one of"):
         with_time_unit(dated(), "fortnights")
     with pytest.raises(DataError, match="numbers, not dates"):
         dates(from_arrays(T, T).clock, T)

@@ -64,7 +64,7 @@ LARGEST = 1e4  # beyond it, rounding errors are not what these tests are about
 
 
 def reference(program: Program, x: NDArray, constants: NDArray) -> list[complex]:
-    """The program's values, by recursion; where the comparison makes no sense, hypothesis draws anew."""
+    """The program's values, by recursion; where the comparison makes no sense, hypothesis draws again."""
     remaining = iter(constants)
     nodes = iter(zip(program.ops.tolist(), program.values.tolist(), strict=True))
 

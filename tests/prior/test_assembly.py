@@ -61,7 +61,7 @@ def test_powers(assembly: np.void, power: int, expected: str):
     assert assembled(assembly, 1) == words(f"mul 1 {expected}")
 
 
-def test_clear_begins_anew(assembly: np.void):
+def test_clear_begins_again(assembly: np.void):
     add(assembly, 0, 1.0, variable_term(assembly, 0))
     clear(assembly)
     term = begin_term(assembly)

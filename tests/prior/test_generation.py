@@ -300,7 +300,7 @@ def test_reading_what_is_incomplete(tmp_path: Path) -> None:
         read_shard(tmp_path / "shard-00000.parquet")
     run(tmp_path)
     (tmp_path / "shard-00001.parquet").write_bytes(b"PAR1")
-    with pytest.raises(DataError, match=r"is no complete shard .* delete it"):
+    with pytest.raises(DataError, match=r"is not a complete shard .* delete it"):
         read_shard(tmp_path / "shard-00001.parquet")
     (tmp_path / "shard-00001.parquet").unlink()
     with pytest.raises(DataError, match="1 of 4 shards are missing"):
@@ -336,7 +336,7 @@ def test_full_disk_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_worker_settings_hold_no_arrays(tmp_path: Path) -> None:
-    # Arrays from another process are read-only: numba would compile everything anew for them.
+    # Arrays from another process are read-only: numba would compile everything again for them.
     job = generation._checked_job(tmp_path, 1, 0, "default", "coarse", 0, None, 1)
     assert joblib.hash(job) == joblib.hash(generation._Job(**vars(job)))
     assert not any(isinstance(value, np.ndarray) for value in vars(job).values())

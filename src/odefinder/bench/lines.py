@@ -61,8 +61,8 @@ def read_lines(path: Path, kind: type[Kind]) -> list[Kind]:
             result = kind(**json.loads(line))
         except (ValueError, TypeError):
             raise DataError(
-                f"line {number} of {path} is damaged, or no result of this study; remove it, and its fit is "
-                "repeated, or give another file"
+                f"line {number} of {path} is damaged, or not a result of this study; remove it, and its fit "
+                "is repeated, or give another file"
             ) from None
         results[result.key] = result
     return list(results.values())

@@ -56,7 +56,7 @@ def _number(text: str) -> tuple[str, float]:
     try:
         return name, float(value)
     except ValueError:
-        raise SettingsError(f"{value!r} is no number; write --fixed {name}=9.81") from None
+        raise SettingsError(f"{value!r} is not a number; write --fixed {name}=9.81") from None
 
 
 def _bounds(text: str) -> tuple[str, tuple[float | None, float | None]]:

@@ -36,7 +36,7 @@ def _number(state: str | int, states: Sequence[str]) -> int:
     if isinstance(state, int) and 1 <= state <= len(states):
         return state - 1
     raise DataError(
-        f"a dose is added to {state!r}, which is no state; name one of {', '.join(states)}, or give its "
+        f"a dose is added to {state!r}, which is not a state; name one of {', '.join(states)}, or give its "
         f"number, from 1 to {len(states)}"
     )
 

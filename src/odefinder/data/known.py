@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from odefinder.data.inputs import Hold, Names, as_array, axes, is_pandas, sources
-from odefinder.data.names import did_you_mean, split_unit
+from odefinder.data.names import did_you_mean, not_one_of, split_unit
 from odefinder.errors import DataError, SettingsError
 
 if TYPE_CHECKING:
@@ -266,11 +266,7 @@ def read_errors(
         for name, values in given.items():
             place = names if str(name) in names else plain
             if str(name) not in place:
-                near = did_you_mean(str(name), names)
-                raise SettingsError(
-                    f"errors are given for {str(name)!r}, which is no variable{near}; the variables are "
-                    f"{', '.join(names)}"
-                )
+                raise SettingsError(f"errors are given for {str(name)!r}, {not_one_of(str(name), names)}")
             if isinstance(values, str):
                 values = pick(columns, values, "errors")
             errors[:, place.index(str(name))] = _error_values(values, (rows,), str(name), of)
@@ -321,7 +317,7 @@ def may_hold_errors(title: str) -> bool:
 
 
 def error_column(title: str, titles: Sequence[str]) -> str | None:
-    """The column that, by its name, has the errors of another: `c_sd` beside `c`."""
+    """The column that, by its name, has the errors of another: `c_sd` next to `c`."""
     endings = "|".join(_ERROR_ENDINGS)
     pattern = re.compile(rf"{re.escape(split_unit(title)[0])}[\s_.\-]+({endings})", re.IGNORECASE)
     return next((other for other in titles if pattern.fullmatch(split_unit(other)[0])), None)

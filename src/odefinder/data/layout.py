@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from numbers import Integral
 from typing import Any, NamedTuple
 
-from odefinder.data.names import did_you_mean
+from odefinder.data.names import not_one_of
 from odefinder.data.roles import Role
 from odefinder.errors import SettingsError
 
@@ -80,10 +80,7 @@ def _orders(order: Any, names: Sequence[str]) -> list[int]:
     if isinstance(order, Mapping):
         for name in order:
             if name not in names:
-                raise SettingsError(
-                    f"order names {name!r}, which is no variable{did_you_mean(str(name), names)}; there are "
-                    f"{', '.join(names)}"
-                )
+                raise SettingsError(f"order names {name!r}, {not_one_of(str(name), names)}")
         orders = [order.get(name, 1) for name in names]
     else:
         velocities = {name + ending for name in names for ending in _ENDINGS}

@@ -85,6 +85,15 @@ def did_you_mean(name: str, names: Iterable[Hashable]) -> str:
     return f"; did you mean {known[close[0]]!r}?" if close else ""
 
 
+def not_one_of(name: str, names: Iterable[str]) -> str:
+    """How a sentence ends about a name that is none of the variables: "which is not one of ...".
+
+    The nearest of them is a question at the end.
+    """
+    listed = list(names)
+    return f"which is not one of the variables {', '.join(listed)}{did_you_mean(name, listed)}"
+
+
 def variable_names(titles: Sequence[Hashable]) -> tuple[tuple[str, ...], list[str]]:
     """Names for equations, all different, and a note for every title that had to be changed.
 

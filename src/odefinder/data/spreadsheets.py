@@ -24,7 +24,7 @@ def spreadsheet(path: Path) -> pd.DataFrame:
             path, sheet_name=None, header=None, dtype=object, engine="openpyxl"
         )
     except Exception as error:  # openpyxl raises whatever a damaged file makes of it
-        raise DataError(f"this is no spreadsheet, or it is damaged: {error}") from None
+        raise DataError(f"this is not a spreadsheet, or it is damaged: {error}") from None
     for sheet in sheets.values():
         cells = sheet.dropna(how="all").dropna(axis="columns", how="all")
         if cells.shape[0] > 1 and cells.shape[1] > 1:
@@ -47,6 +47,6 @@ def _check_size(path: Path) -> None:
         with zipfile.ZipFile(path) as archive:
             size = sum(entry.file_size for entry in archive.infolist())
     except (OSError, zipfile.BadZipFile) as error:
-        raise DataError(f"this is no spreadsheet, or it is damaged: {error}") from None
+        raise DataError(f"this is not a spreadsheet, or it is damaged: {error}") from None
     if size > MOST_UNPACKED:
         raise DataError(f"it unpacks to {size:,} bytes, and the limit is {MOST_UNPACKED:,}; save it as CSV")

@@ -43,7 +43,7 @@ def thinned(dataset: Dataset, most: int = MOST_POINTS) -> tuple[Dataset, NDArray
 
 
 def evenly(count: int, most: int) -> NDArray[np.int64]:
-    """At most so many of 0, ..., count - 1, the first and the last among them."""
+    """At most this many of 0, ..., count - 1, the first and the last among them."""
     return np.unique(np.linspace(0, count - 1, min(count, most)).astype(np.int64))
 
 

@@ -36,7 +36,7 @@ def with_time_unit(dataset: Dataset, unit: str) -> Dataset:
     """The data with times in this unit; where theirs is not known, it is this one from now on."""
     wanted = unit_name(unit) if isinstance(unit, str) else ""
     if not wanted:
-        raise SettingsError(f"{unit!r} is no unit of time; choose one of {', '.join(SECONDS)}")
+        raise SettingsError(f"{unit!r} is not a unit of time; choose one of {', '.join(SECONDS)}")
     clock = dataset.clock
     known = unit_name(clock.unit)
     if not known:

@@ -33,7 +33,7 @@ def allowed_operators(names: Iterable[str] | None) -> frozenset[str] | None:
     if refused and len(refused) < len(wished):
         raise SettingsError(
             f"operators has {refused[0]!r}, which forbids one, next to some that are allowed; give only one "
-            "of both kinds"
+            "of the two kinds"
         )
     if refused:
         forbidden = {one for name in refused for one in _operators_of(name[1:])} - ALWAYS_ALLOWED

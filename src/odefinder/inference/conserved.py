@@ -22,9 +22,9 @@ from odefinder.limits.alarm import alarm_rings
 
 FACTORS = (0, 1, -1, 2)
 MOST_STATES = 5
-SLOW = 3  # waves, from half a period over the data on, that a change would show in
+SLOW = 3  # waves of half a period, one period and so on over the data, in which a change would show
 REFUSED = 0.001  # chance that a conserved sum is taken for one that changes
-ACCIDENTS = 0.05  # as many sums may be found by chance
+ACCIDENTS = 0.05  # sums that may be found by chance, on average
 OTHERS = 20_000  # sums of the same variables with factors from half to twice as large, of any sign
 NOTABLE = 0.15  # times the largest spread of its terms: a sum that varies by more, noise or not, is no news
 EXACT = 1e-6  # share of the spread of its terms that counts as noise, however small that is

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from odefinder.data.names import did_you_mean
+from odefinder.data.names import not_one_of
 from odefinder.edge.rules import shown
 from odefinder.errors import ExpressionError, SettingsError
 from odefinder.expressions.operators import allowed_operators
@@ -38,10 +38,7 @@ def operators_of(
     by_state = {}
     for name, operators in given.items():
         if name not in variables:
-            raise SettingsError(
-                f"operators names {shown(name)}, which is no variable{did_you_mean(str(name), variables)}; "
-                f"there are {', '.join(variables)}"
-            )
+            raise SettingsError(f"operators names {shown(name)}, {not_one_of(str(name), variables)}")
         if (allowed := allowed_operators(operators)) is not None:
             by_state[str(name)] = allowed
     return None, by_state

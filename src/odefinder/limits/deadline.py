@@ -47,7 +47,7 @@ class Deadline:
             alarm.ring()
 
     def within(self, budgets: float, seconds: float = 0.0) -> Deadline:
-        """Another one from the same beginning.  Once this one is stopped: so many seconds from now."""
+        """Another one from the same beginning.  Once this one is stopped: this many seconds from now."""
         if self.stopped:
             return Deadline(seconds)
         return Deadline(budgets * self.seconds + seconds, self.begin)

@@ -79,7 +79,7 @@ def read_weights(path: Path) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
     try:
         entries = parsed(content[8:start].tobytes())
         if not isinstance(entries, dict):
-            raise DataError("its header is no object")
+            raise DataError("its header is not an object")
         about = checked_document(entries.pop("__metadata__", {}), _ABOUT, "the header")
         head = parsed(about.get("odefinder", "{}"))
         tensors = {name: _tensor(content[start:], name, entry) for name, entry in entries.items()}
@@ -130,7 +130,7 @@ def _tensor(content: NDArray[np.uint8], name: str, entry: Any) -> NDArray[Any]:
         raise DataError(f"{name[:60]!r} takes {size:,} bytes, and its place has {end - first:,}")
     values = content[first:end].view(kind).reshape(entry["shape"])
     if kind.kind == "f" and not np.all(np.abs(values) <= LARGEST_WEIGHT):  # not even for NaN
-        raise DataError(f"{name[:60]!r} has values that are no weights")
+        raise DataError(f"{name[:60]!r} has values that are not weights")
     return values
 
 

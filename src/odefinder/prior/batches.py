@@ -157,7 +157,7 @@ class StreamState:
 class BatchStream(Iterator[Batch]):
     """An endless iterator over batches, drawn ahead of their use by threads without the GIL.
 
-    Chunk k of the seed has points[k % len(points)] points an example, so the stream is the same for any
+    Chunk k of the seed has points[k % len(points)] points per example, so the stream is the same for any
     number of threads; `state` says where it is, and a stream begun with that state goes on exactly there.
     Streams with `part` (0, n) to (n - 1, n) share the examples of one seed between them.
     Use it in a `with` statement, or call `close()`.

@@ -1,4 +1,4 @@
-"""Examples on disk: one Parquet file with a row an example, every list trimmed to its real length.
+"""Examples on disk: one Parquet file with one row per example, every list trimmed to its real length.
 
     index, dimension, n_known, n_trajectories, tries
                                                     numbers
@@ -174,5 +174,6 @@ def read_shard(path: str | os.PathLike[str]) -> Examples:
         raise DataError(f"there is no file {path}") from None
     except (OSError, pa.ArrowInvalid, KeyError) as problem:
         raise DataError(
-            f"{path} is no complete shard ({problem}); delete it and run the same `odefinder generate` again"
+            f"{path} is not a complete shard ({problem}); delete it and run the same `odefinder "
+            "generate` again"
         ) from None

@@ -53,7 +53,7 @@ def test_unknown_methods_and_foreign_files_are_errors(tmp_path: Path) -> None:
     with pytest.raises(SettingsError, match="no method 'magic'; they are odefinder, sindy"):
         jobs_of(PATH, LABORATORY, ["magic"], [0.0])
     (tmp_path / "other.jsonl").write_text('{"a": 1}\n')
-    with pytest.raises(DataError, match=r"line 1 of .*no result of this study"):
+    with pytest.raises(DataError, match=r"line 1 of .*not a result of this study"):
         read_results(tmp_path / "other.jsonl")
 
 

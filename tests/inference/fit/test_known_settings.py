@@ -54,7 +54,7 @@ def test_shares_depend_on_the_units() -> None:
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ({"known": "Q' = -b*Q"}, "no variable"),
+        ({"known": "Q' = -b*Q"}, "not one of the variables"),
         ({"known": "S' = -b*S", "fixed": {"g": 9.81}}, "does not occur in known"),
         ({"known": "S' = -b*sin(S)", "fixed": {"i": 1.0}}, "does not occur in known"),
         ({"known": "S' = -b*S", "fixed": [3]}, "a mapping of numbers"),
@@ -67,7 +67,7 @@ def test_shares_depend_on_the_units() -> None:
         ({"fixed": {"g": 9.81}}, "give known"),
         ({"positive": ["Q"]}, "not one of the variables"),
         ({"conserve": "S + 2*I"}, "data break conserve"),
-        ({"conserve": "S*I"}, "no sum of variables"),
+        ({"conserve": "S*I"}, "not a sum of variables"),
         ({"conserve": "S + Q"}, "unknown name"),
         ({"conserve": ["S + I", "2*S + 2*I"]}, "follow from each other"),
         ({"conserve": "S + I", "known": "S' = -b*S; I' = b*S*I"}, "contradicts known"),

@@ -116,7 +116,7 @@ def test_doses(target: str) -> None:
 
 
 def test_stan_has_no_doses_and_says_so() -> None:
-    with pytest.raises(SettingsError, match=r"Stan's solvers know no doses.*sbml, julia"):
+    with pytest.raises(SettingsError, match=r"Stan's solvers do not support doses.*sbml, julia"):
         exported("stan", PREY, doses={"lynx": [(1.0, 2.0)]})
 
 

@@ -4,7 +4,7 @@ Every node has a price, every constant a higher one, and a function or real powe
 What was said before need not be said again: a term with a function that another equation has as well, as it
 stands or with the variables exchanged, costs its constants and the name of the other.  So identical units and
 central forces are short; half of a central force next to a polynomial that equals the other half on the
-observed orbit is longer than the whole.  Products of variables are no news anyway and are counted each time,
+observed orbit is longer than the whole.  Products of variables are common anyway and are counted each time,
 unless a whole law of motion is that of another body.
 """
 
@@ -58,7 +58,7 @@ def description(program: Program, constants: int | None = None) -> float:
 
 
 def _length(ops: Ops) -> float:
-    """Without constants."""
+    """Nats for nodes and functions, without constants."""
     return NODE_COST * len(ops) + CONSTANT_COST * _functions(ops)
 
 

@@ -41,7 +41,7 @@ WIDE = 2  # frames in which the whole library is tried
 SHOWN = 16  # proposals of the network that are fitted
 BETTER, WAYS = 3, 5  # best systems that are pruned, grown, and whose hidden variable is changed
 ROUNDS = 3
-FULL, MOST_TERMS = (2, 3), 12  # degrees at which all terms are tried, up to so many
+FULL, MOST_TERMS = (2, 3), 12  # degrees at which all terms are tried, up to this many
 GROWN = 4  # systems with one more term that are fitted to the end
 COUNTS, COUNTS_NOISY = 1e-3, 0.02  # relative size of a term that matters when hidden variables are changed
 

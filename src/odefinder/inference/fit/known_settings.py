@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from odefinder.data.dataset import Dataset
-from odefinder.data.names import did_you_mean
+from odefinder.data.names import did_you_mean, not_one_of
 from odefinder.data.roles import Role
 from odefinder.edge.parameters import checked
 from odefinder.edge.rules import shown
@@ -23,7 +23,7 @@ from odefinder.expressions.program import CONST, MUL, VAR, Program
 from odefinder.expressions.term_rules import TermRule
 from odefinder.expressions.terms import node, sum_of, terms_of
 from odefinder.inference.fit.knowledge import NO_BOUNDS, Knowledge
-from odefinder.inference.fit.known_starts import start_limits, without_starts
+from odefinder.inference.fit.known_starts import interval, start_limits, without_starts
 from odefinder.inference.fit.known_terms import check_terms, term_rules
 from odefinder.inference.fit.known_text import KnownText, known_states, read_known
 
@@ -142,11 +142,8 @@ def _check_states(text: KnownText, dataset: Dataset) -> None:
             advice = "if nobody measured it, give hidden" if one.state not in dataset.known else "it is known"
             if one.state.endswith(("_dot", "_ddot")):
                 advice = "for equations of order 2, give order=2"
-            raise SettingsError(
-                f"known has an equation of {one.state}, which is no variable"
-                f"{did_you_mean(one.state, dataset.variables)} of these data (there are "
-                f"{', '.join(dataset.variables)}); {advice}"
-            )
+            which = not_one_of(one.state, dataset.variables)
+            raise SettingsError(f"known has an equation of {one.state}, {which} ({advice})")
 
 
 def _check_names(given: Known, text: KnownText, fixed: Mapping[str, float]) -> None:
@@ -211,17 +208,7 @@ def _bounds(
         return (NO_BOUNDS,) * len(constants)
     given = checked("bounds", given)
     _names_in("bounds", list(given), [*constants, *fixed], "constants of known")
-    found = {}
-    for name, (lowest, highest) in given.items():
-        low, high = -np.inf if lowest is None else lowest, np.inf if highest is None else highest
-        if not low < high:
-            raise SettingsError(f"the bounds of {name} leave nothing between {low:g} and {high:g}")
-        if name in fixed and not low <= fixed[name] <= high:
-            raise SettingsError(
-                f"the bounds of {name} ({low:g} to {high:g}) exclude its fixed value {fixed[name]:g}; change "
-                "one of them"
-            )
-        found[name] = (low, high)
+    found = {name: interval(name, ends, fixed.get(name)) for name, ends in given.items()}
     return tuple(found.get(name, NO_BOUNDS) for name in constants)
 
 
@@ -257,7 +244,7 @@ def _factors(program: Program, text: str, dimension: int) -> tuple[float, ...]:
             factors[int(term.values[2])] += float(term.values[1])
         else:
             raise SettingsError(
-                f"{text!r} in conserve is no sum of variables; write S + I + R, or with factors 2*A + B"
+                f"{text!r} in conserve is not a sum of variables; write S + I + R, or with factors 2*A + B"
             )
     return tuple(factors)
 

@@ -13,11 +13,12 @@ from typing import TypeVar
 import numpy as np
 
 from odefinder.data.dataset import Dataset
-from odefinder.data.names import did_you_mean
+from odefinder.data.names import not_one_of
 from odefinder.data.observations import Floats, Observations
 from odefinder.data.roles import Role
 from odefinder.data.units import Scaling
 from odefinder.errors import SettingsError
+from odefinder.inference.fit.knowledge import NO_BOUNDS
 from odefinder.inference.fit.known_text import with_derivatives
 from odefinder.inference.fit.refine import starts_within
 from odefinder.inference.fit.states import StateEstimate
@@ -44,26 +45,25 @@ def start_limits(
 
     known: the states with equations in known; the scale of other hidden ones is free.
     """
-    found: dict[int, Interval] = {}
-    limited = {
-        name: (-np.inf if a is None else a, np.inf if b is None else b) for name, (a, b) in _of(bounds)
-    }
-    for name, (low, high) in limited.items():
-        if not low < high:
-            raise SettingsError(f"the bounds of {name} leave nothing between {low:g} and {high:g}")
-        found[_place(name, dataset, known)] = (low, high)
-    for name, value in _of(fixed):
+    values = {_place(name, dataset, known): value for name, value in _of(fixed)}
+    found = {place: (value, value) for place, value in values.items()}
+    for name, ends in _of(bounds):
         place = _place(name, dataset, known)
-        low, high = found.get(place, (-np.inf, np.inf))
-        if not low <= value <= high:
-            raise SettingsError(
-                f"the bounds of {name} ({low:g} to {high:g}) exclude its fixed value {value:g}; change "
-                "one of them"
-            )
-        found[place] = (value, value)
-    if not found:
-        return ()
-    return tuple(found.get(k, (-np.inf, np.inf)) for k in range(dataset.dimension))
+        found.setdefault(place, interval(name, ends, values.get(place)))
+    return tuple(found.get(k, NO_BOUNDS) for k in range(dataset.dimension)) if found else ()
+
+
+def interval(name: str, ends: tuple[float | None, float | None], fixed: float | None) -> Interval:
+    """The bounds of a constant or initial value; None is no bound, and no fixed value."""
+    low, high = -np.inf if ends[0] is None else ends[0], np.inf if ends[1] is None else ends[1]
+    if not low < high:
+        raise SettingsError(f"the bounds of {name} leave nothing between {low:g} and {high:g}")
+    if fixed is not None and not low <= fixed <= high:
+        raise SettingsError(
+            f"the bounds of {name} ({low:g} to {high:g}) exclude its fixed value {fixed:g}; change one of "
+            "them"
+        )
+    return low, high
 
 
 def _of(given: Mapping[str, T] | None) -> list[tuple[str, T]]:
@@ -78,10 +78,7 @@ def _place(name: str, dataset: Dataset, known: Sequence[str]) -> int:
     assert match is not None
     state = with_derivatives(match[1], dataset.variables, name)
     if state not in dataset.variables:
-        raise SettingsError(
-            f"{name} is no initial value of these data: {state} is no variable"
-            f"{did_you_mean(state, dataset.variables)}; there are {', '.join(dataset.variables)}"
-        )
+        raise SettingsError(f"{name} is the initial value of {state}, {not_one_of(state, dataset.variables)}")
     place = dataset.variables.index(state)
     if dataset.roles and dataset.roles[place] == Role.HIDDEN and state not in known:
         raise SettingsError(

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from odefinder.data.dataset import Dataset
-from odefinder.data.names import did_you_mean
+from odefinder.data.names import not_one_of
 from odefinder.edge.rules import items, shown
 from odefinder.errors import ExpressionError, SettingsError
 from odefinder.expressions.canonical import canonical
@@ -35,10 +35,7 @@ def term_rules(given: Any, dataset: Dataset) -> tuple[TermRule | None, ...]:
     for left, texts in given.items():
         name = equation_of(str(left))
         if name not in states:
-            raise SettingsError(
-                f"terms names {shown(left)}, which is no variable{did_you_mean(name, states)}; there are "
-                f"{', '.join(states)}"
-            )
+            raise SettingsError(f"terms names {shown(left)}, {not_one_of(name, states)}")
         if (place := states.index(name)) in dataset.velocities:
             velocity = states[dataset.velocities[place]]
             raise SettingsError(
@@ -61,7 +58,7 @@ def _rule(given: Any, names: Sequence[str], where: str) -> TermRule | None:
     if refused and len(refused) < len(listed):
         raise SettingsError(
             f"terms has {refused[0]!r} for {where}, which forbids one, next to some that are allowed; give "
-            "only one of both kinds"
+            "only one of the two kinds"
         )
     programs = [term for one in listed for term in _terms(one.lstrip("! "), names)]
     shapes = frozenset(shape for term in programs for shape in shapes_of(term))
@@ -69,7 +66,7 @@ def _rule(given: Any, names: Sequence[str], where: str) -> TermRule | None:
 
 
 def _split(text: str) -> list[str]:
-    """The parts between commas that are not inside of parentheses."""
+    """The parts between commas that are not inside parentheses."""
     parts, depth, first = [], 0, 0
     for place, character in enumerate(text):
         depth += (character == "(") - (character == ")")

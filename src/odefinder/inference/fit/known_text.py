@@ -1,7 +1,7 @@
 """Equations of which a part is known, as people write them: "S' = -b*S*I; I' = b*S*I - ?".
 
 A question mark stands for terms that are to be found; `?(S, I)` says which variables they may contain.  A
-name that is no variable is a constant, to be fitted.  theta'' = ... is the equation of theta's velocity.
+name that is not a variable is a constant, to be fitted.  theta'' = ... is the equation of theta's velocity.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from odefinder.data.layout import derivative_name
-from odefinder.data.names import did_you_mean
+from odefinder.data.names import not_one_of
 from odefinder.edge.rules import shown
 from odefinder.errors import ExpressionError, SettingsError
 from odefinder.expressions.canonical import canonical
@@ -116,8 +116,8 @@ def with_derivatives(side: str, names: Sequence[str], where: str = "known") -> s
         found = derivative_name(match[1], len(match[2]))
         if found not in names:
             raise SettingsError(
-                f"{match[0]} in {where} is the derivative of {match[1]}, which is no variable of these data; "
-                f"for equations of order 2 give order=2 (or a column {found})"
+                f"{match[0]} in {where} is the derivative of {match[1]}, which is not a variable of these "
+                f"data; for equations of order 2 give order=2 (or a column {found})"
             )
         return found
 
@@ -135,10 +135,7 @@ def _equation(
         reads = tuple(one.strip() for one in marks[0][1].split(",") if one.strip())
         for one in reads:
             if one not in names:
-                raise SettingsError(
-                    f"?({marks[0][1]}) names {one!r}, which is no variable{did_you_mean(one, names)}; there "
-                    f"are {', '.join(names)}"
-                )
+                raise SettingsError(f"?({marks[0][1]}) names {one!r}, {not_one_of(one, names)}")
     try:
         text = _UNKNOWN.sub(f" {_REST} ", side)
         used = {one: value for one, value in fixed.items() if one not in names}
@@ -151,7 +148,7 @@ def _equation(
 
 
 def _without_rest(program: Program, rest: int, state: str) -> Program | None:
-    """The known terms beside the question mark, which must be a term of its own."""
+    """The known terms next to the question mark, which must be a term of its own."""
     terms = terms_of(program)
     plain = make_program([VAR], [rest])
     negative = make_program([MUL, CONST, VAR], [0.0, -1.0, rest])

@@ -156,7 +156,7 @@ def _places(problem: TrajectoryProblem, trajectory: int, place: Ints) -> None:
 
 @compiled
 def _expand(problem: TrajectoryProblem, point: TrajectoryPoint, gradient: Floats, hessian: Floats) -> None:
-    """All NaN if the alarm rings: what is half summed is wrong."""
+    """Write half the gradient and the Gauss-Newton matrix; all NaN if the alarm rings before that."""
     data, states, slopes = problem.data, point.states, point.slopes
     columns, size = slopes.shape[2], len(gradient)
     for c in range(size):
@@ -239,10 +239,10 @@ def fit_trajectories(
 ) -> float:  # fmt: skip
     """Improve constants and initial values (in `starts`) in place; returns the final cost.
 
-    owners (trajectories, constants in `values`): see `TrajectoryProblem`.  fixed: those constants that stay.
-    limits (2, constants): bounds of them, or none.  With no iterations it is the cost as it stands, without
-    the price of sensitivities, unless an expansion (1 + P, P) is wanted: half the gradient at the end, and
-    below it the Gauss-Newton matrix.
+    owners (trajectories, constants in `values`): see `TrajectoryProblem`.  fixed: those parameters that
+    stay.  limits (2, parameters): bounds of the first of them, or none.  With no iterations it is the cost as
+    it stands, without the price of sensitivities, unless an expansion (1 + P, P) is wanted: half the gradient
+    at the end, and below it the Gauss-Newton matrix.
     """
     fitted = pace.iterations > 0 or len(expansion) > 0
     problem = _problem(

@@ -42,7 +42,7 @@ from odefinder.inference.fit.states import StateEstimate, integrated_again
 from odefinder.limits.alarm import rings
 from odefinder.numerics.evaluate import eval_system
 
-LARGEST = 50.0  # value of most features
+LARGEST = 50.0  # largest value that most features may have
 MAX_FEATURES = 3500
 
 # Grids of inner constants, fine enough for the polishing to reach the values in between.  With many variables
@@ -83,7 +83,7 @@ class Feature:
     draft: tuple[tuple[int, float], ...]
     family: str  # polynomial, trigonometric, rational, saturating, exponential or power
     degree: int = 0  # of a polynomial feature
-    largest: float = LARGEST  # value; beyond this there is a pole nearby
+    largest: float = LARGEST  # value that it may have; beyond this there is a pole nearby
 
     @cached_property
     def shape(self) -> Shape:

@@ -1,8 +1,9 @@
 """Terms of laws of motion, for the regression of accelerations.
 
 Steep powers of a distance, dry friction, masses that depend on the position, forces of the distance from the
-origin, and forces between two bodies.  Distances and differences are those of the user's units, in which
-coordinates are alike; as all inner constants, they are only where the polishing begins.
+origin, and forces between two bodies.  Distances and differences are taken in the user's units, in which all
+coordinates have the same scale.  Like all inner constants, the ratios of units are only where
+polishing starts.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from odefinder.expressions.drafts import Draft
 from odefinder.expressions.program import ABS, ADD, CONST, CUBE, EXP, INV, MUL, POW, SQUARE, TANH, VAR
 from odefinder.inference.propose.library import Feature
 
-LARGEST = 1e4  # value of a steep power: there is a pole, and nobody comes near it
+LARGEST = 1e4  # value that a steep power may have: it has a pole, which no trajectory comes near
 STEEP = tuple(range(-14, -2))  # x^p, next to the powers of every library
 FRICTIONS = (8.0, 25.0, 80.0)  # tanh(a v), v in units of its largest value
 BENDS = (0.4, 1.5, 5.0, 16.0)  # x v^2 / (1 + a x^2)

@@ -200,7 +200,7 @@ def _component_front(
         problem = make_problem(component, data, estimate, forces.features, forces.integrals)
         candidates += _candidates(problem, forces, component, data, FORCES)
         drag = [place for place, one in enumerate(forces.features) if one.draft == _own(component)]
-        pairs = with_signs(problem, partial(pair_sets, beside=drag))
+        pairs = with_signs(problem, partial(pair_sets, added=drag))
         candidates += _polish(problem, pairs, component, data, POLISHED_PAIRS)
     return _front(candidates, problem.floor, breadth.kept, component, data)
 

@@ -35,7 +35,7 @@ from odefinder.inference.propose.subsets import (
 from odefinder.limits.alarm import alarm_rings
 
 MAX_ROWS = 400  # observed times that the selection uses
-PAIRS = 100  # of terms that are candidates out of all
+PAIRS = 100  # pairs of terms, the best of all, that become candidates
 NUDGE = 1e-4  # relative change of an inner constant for a derivative
 DEPENDENT = 1e-5  # share of a column outside what known terms can say, below which it is one of them
 INDEPENDENT = 1e-3  # least share of a derivative outside the span of the function and other derivatives
@@ -233,14 +233,14 @@ def term_sets(problem: Problem, breadth: Breadth) -> list[tuple[float, Terms]]:
     return sorted((score, terms) for terms, score in found.items())
 
 
-def pair_sets(problem: Problem, beside: Sequence[int]) -> list[tuple[float, Terms]]:
-    """The best of all pairs of terms, alone and beside each of some others; best score first.
+def pair_sets(problem: Problem, added: Sequence[int]) -> list[tuple[float, Terms]]:
+    """The best of all pairs of terms, alone and with each of the `added` terms; best score first.
 
     Two terms that nearly cancel, such as repulsion and attraction, each explain little: growing sets term by
     term passes them by.
     """
     found: dict[Terms, float] = {}
-    for chosen in ((), *((one,) for one in beside)):
+    for chosen in ((), *((one,) for one in added)):
         basis = problem.columns[list(chosen)]  # of unit length
         columns, target = _outside(problem.columns, basis), _outside(problem.target[None], basis)[0]
         lengths = np.linalg.norm(columns, axis=1)

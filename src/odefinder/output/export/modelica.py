@@ -48,7 +48,7 @@ def modelica(problem: Problem) -> str:
 
 
 def _doses(name: str, doses: Sequence[Dose]) -> list[str]:
-    """One when-clause: a variable may be set anew in no more than one."""
+    """One when-clause: a variable may be set in no more than one."""
     lines = list[str]()
     for number, dose in enumerate(doses):
         lines.append(f"  {'when' if number == 0 else 'elsewhen'} time >= {dose.time!r} then")

@@ -39,7 +39,7 @@ PIECEWISE = '''\
 def solve(times, start):
     """The states at these times, a row each, from the start values at the first of them.
 
-    It begins anew at every stop; a row at the time of a dose has the state before it.
+    It begins again at every stop; a row at the time of a dose has the state before it.
     """
     states = np.empty((len(times), len(start)))
     states[0], state, now = start, start, times[0]

@@ -44,8 +44,8 @@ def stan(problem: Problem) -> str:
     """The program; the values that were found are the centres of priors, and proposed as initial values."""
     if problem.doses:
         raise SettingsError(
-            "Stan's solvers know no doses, so this cannot be exported to stan; sbml, julia, r, matlab, "
-            "modelica and python have them"
+            "Stan's solvers do not support doses, so this cannot be exported to stan; sbml, julia, r, "
+            "matlab, modelica and python have them"
         )
     words = script(problem, STAN)
     size = len(words.variables)

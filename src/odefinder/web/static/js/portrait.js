@@ -92,7 +92,7 @@ export class Portrait {
     });
   }
 
-  // Turn (three variables) or move (two) by so many pixels of the drawing.
+  // Turn (three variables) or move (two) by this many pixels of the drawing.
   move(dx, dy) {
     if (this.three) {
       this.turn = { around: this.turn.around + dx / 120, up: Math.max(-1.5, Math.min(1.5, this.turn.up + dy / 120)) };
