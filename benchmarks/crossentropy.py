@@ -1,4 +1,4 @@
-"""The measure of a prior: how surprised a network is by true systems, in nats a system.
+"""The measure of a prior: how surprised a network is by true systems, in nats per system.
 
     python benchmarks/crossentropy.py [WEIGHTS ...] [--seeds 3] [--synthetic 100] [--out FOLDER]
 

@@ -1,6 +1,6 @@
 """The gallery: a page for each set of measured data, made by a fit.
 
-    python benchmarks/gallery.py [NAME ...] [--folder FOLDER] [--out docs/gallery]
+    python benchmarks/gallery.py [NAME ...] [--folder FOLDER] [--out docs/gallery] [--budget SECONDS]
 
 Without names, all pages whose data are there are made: those of data that come with odefinder, and those of
 FOLDER, which holds copies of public files that may not be shipped.  The words of a page are in
@@ -29,10 +29,11 @@ SHOWN = 4  # candidates on a page
 PLACE = re.compile(r"<!-- (\w+) -->")
 
 
-def make(entry: Entry, dataset: Dataset, folder: Path, out: Path) -> None:
+def make(entry: Entry, dataset: Dataset, folder: Path, out: Path, budget: float | None = None) -> None:
     """Fit, draw and write one page."""
     begin = time.process_time()
-    model = ODEFormer(**entry.how.parameters).fit(dataset)
+    more_time = {} if budget is None else {"time_budget": budget}
+    model = ODEFormer(**entry.how.parameters | more_time).fit(dataset)
     seconds = time.process_time() - begin
     parts = {
         "figure": figure(model, out / f"{entry.name}.png", entry.bands),
@@ -75,6 +76,7 @@ def main() -> None:
     parser.add_argument("names", nargs="*", help=f"of {', '.join(ENTRIES)}")
     parser.add_argument("--folder", type=Path, default=Path(), help="copies of public files")
     parser.add_argument("--out", type=Path, default=OUT)
+    parser.add_argument("--budget", type=float, default=None, help="seconds per fit, for a busy machine")
     options = parser.parse_args()
     options.out.mkdir(parents=True, exist_ok=True)
     for name in options.names or ENTRIES:
@@ -83,7 +85,7 @@ def main() -> None:
             print(f"{name}: {ENTRIES[name].file} is not in {options.folder}")
             continue
         begin = time.perf_counter()
-        make(ENTRIES[name], dataset, options.folder, options.out)
+        make(ENTRIES[name], dataset, options.folder, options.out, options.budget)
         print(f"{name}: {time.perf_counter() - begin:.0f} s", flush=True)
     index(options.out)
 
