@@ -276,11 +276,15 @@ class ODESystem:
         return with_doses(signals, doses, self.variables)
 
     def driven(
-        self, t: ArrayLike, inputs: Any = None, conditions: Mapping[str, float] | None = None
+        self,
+        t: ArrayLike,
+        inputs: Any = None,
+        conditions: Mapping[str, float] | None = None,
+        doses: Mapping[str, Sequence[tuple[float, float]]] | None = None,
     ) -> tuple[NDArray[np.float64], Signals]:
         """The times, checked, and what drives the system between them."""
         times = increasing_times(t)
-        return times, self._driving(times, inputs, conditions, None)
+        return times, self._driving(times, inputs, conditions, doses)
 
     def initial_values(self, x0: ArrayLike | Mapping[str, float], what: str = "x0") -> NDArray[np.float64]:
         """The initial values in the order of the variables, checked."""

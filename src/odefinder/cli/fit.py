@@ -8,8 +8,9 @@ from typing import Annotated
 
 import typer
 
+from odefinder.cli.driving import input_options
 from odefinder.cli.exits import plain_errors, say
-from odefinder.cli.known import known_options, pair
+from odefinder.cli.known import known_options, operator_options, pair
 from odefinder.errors import SettingsError
 
 Names = Annotated[
@@ -39,6 +40,13 @@ def fit(
     input: Annotated[
         list[str] | None,
         typer.Option(help="A column with a known signal that drives the system; repeatable."),
+    ] = None,
+    hold: Annotated[
+        list[str] | None,
+        typer.Option(help="An input that keeps each value until the next, as of a controller; repeatable."),
+    ] = None,
+    input_table: Annotated[
+        Path | None, typer.Option(help="A file with inputs on times of their own, a column for each.")
     ] = None,
     condition: Annotated[
         list[str] | None,
@@ -85,8 +93,11 @@ def fit(
     ] = None,
     seed: Annotated[int, typer.Option(help="The same seed gives the same result.")] = 0,
     operators: Annotated[
-        str | None,
-        typer.Option(help="Allowed in addition to sums and products, such as sin,pow2,inv; by default all."),
+        list[str] | None,
+        typer.Option(
+            help="Allowed in addition to sums and products, such as sin,pow2,inv; by default all.  Of one "
+            "equation: x=sin,pow2; repeatable."
+        ),
     ] = None,
     guess: Annotated[
         str | None, typer.Option(help="Equations to start from, such as \"x' = -x; y' = x*y\".")
@@ -123,13 +134,14 @@ def fit(
         names = None if variables is None else [name.strip() for name in variables.split(",")]
         orders = _orders(order)
         given = None if error is None else dict(_error(one) for one in error)
+        allowed = operator_options(operators)
         wishes = known_options(known, fixed, bounds, positive, conserve, vary, terms)
         dataset = read(
             file,
             time,
             trajectory,
             names,
-            inputs=input,
+            inputs=input_options(input, hold, input_table),
             conditions=condition,
             errors=given,
             time_unit=time_unit,
@@ -139,7 +151,7 @@ def fit(
         from odefinder.estimator import ODEFormer
 
         model = ODEFormer(
-            time_budget=budget, random_state=seed, operators=operators, guess=guess,
+            time_budget=budget, random_state=seed, operators=allowed, guess=guess,
             network=network, sparse=sparse, progress=sys.stderr.isatty(), order=orders,
             explicit_time=explicit_time, hidden=hidden, round_constants=round, **wishes,
         )  # fmt: skip

@@ -41,13 +41,23 @@ def _names(text: str | None) -> list[str] | None:
     return None if text is None else [name.strip() for name in text.split(",") if name.strip()]
 
 
+def operator_options(given: Sequence[str] | None) -> str | dict[str, str] | None:
+    """`sin,pow2` for all equations, or `x=sin,pow2` for one, repeatedly."""
+    return None if given is None else _by_equation(given, "--operators", "x=sin,pow2")
+
+
 def _terms(given: Sequence[str]) -> str | dict[str, str]:
     """`x=x,x*y` for one equation, repeatedly; without a name it is about all of them."""
+    return _by_equation(given, "--terms", "x=x,x*y")
+
+
+def _by_equation(given: Sequence[str], option: str, example: str) -> str | dict[str, str]:
+    """One text about all equations, or a text for each equation that is named."""
     if len(given) == 1 and "=" not in given[0]:
         return given[0]
-    pairs = [pair(one, '--terms "x=x,x*y" or --terms "x=!x^2"') for one in given]
+    pairs = [pair(one, f'{option} "{example}" for each equation') for one in given]
     if len(dict(pairs)) < len(pairs):
-        raise SettingsError("--terms names an equation twice; write all of its terms at once, with commas")
+        raise SettingsError(f"{option} names an equation twice; write all of it at once, with commas")
     return dict(pairs)
 
 

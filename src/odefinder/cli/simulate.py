@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from odefinder.cli.driving import condition_options, dose_options, input_table
 from odefinder.cli.exits import plain_errors, say
 from odefinder.errors import SettingsError
 
@@ -29,6 +30,21 @@ def simulate(
     ] = None,
     points: Annotated[int, typer.Option(help="Number of points.", min=2)] = 200,
     row: Annotated[int | None, typer.Option(help="Another row of the table than the chosen one.")] = None,
+    inputs: Annotated[
+        Path | None,
+        typer.Option(help="A file with inputs and their times, a column for each; by default the observed."),
+    ] = None,
+    condition: Annotated[
+        list[str] | None,
+        typer.Option(help="A condition, or a constant that varies, such as T=300; by default the observed."),
+    ] = None,
+    dose: Annotated[
+        list[str] | None,
+        typer.Option(help="A dose as NAME=TIME:AMOUNT, such as c=12:100, or none; by default the observed."),
+    ] = None,
+    trajectory: Annotated[
+        int, typer.Option(help="The observed trajectory, counted from 1, whose start and inputs are taken.")
+    ] = 1,
     bands: Annotated[
         bool, typer.Option("--bands", help="Also write both ends of a 90 % band, x_lower and x_upper.")
     ] = False,
@@ -48,18 +64,29 @@ def simulate(
         fitted = ODEFormer.load(model)
         if row is not None:
             fitted.choose(row)
-        observed = fitted.dataset_.times[0]
+        if not 1 <= trajectory <= len(fitted.dataset_):
+            raise SettingsError(
+                f"there is no trajectory {trajectory}; they run from 1 to {len(fitted.dataset_)}"
+            )
+        observed = fitted.dataset_.times[trajectory - 1]
         clock = fitted.dataset_.clock
         begin = float(observed[0]) if t_start is None else _time(t_start, clock, "t_start")
         end = float(observed[-1]) if t_end is None else _time(t_end, clock, "t_end")
         if not end > begin:
             raise SettingsError(f"the last time, {end:g}, must be after the first, {begin:g}: change --t-end")
         times = np.linspace(begin, end, points)
-        start = fitted.starts_[0] if x0 is None else _initial_values(x0, fitted.system_)
+        start = None if x0 is None else _initial_values(x0, fitted.system_)
+        driven: dict[str, Any] = {
+            "inputs": None if inputs is None else input_table(inputs),
+            "conditions": condition_options(condition),
+            "doses": dose_options(dose),
+            "trajectory": trajectory - 1,
+        }
         if bands:
-            frame = fitted.simulate(None if x0 is None else start, times, bands=True).frame().iloc[:, 1:]
+            frame = fitted.simulate(start, times, bands=True, **driven).frame().iloc[:, 1:]
         else:
-            frame = pd.DataFrame(fitted.simulate(start, times), columns=list(fitted.system_.variables))
+            states = fitted.simulate(start, times, **driven)
+            frame = pd.DataFrame(states, columns=list(fitted.system_.variables))
         shown = dates(clock, times) if clock.origin else times
         frame.insert(0, clock.name if clock.name not in frame else "time", shown)
         text = frame.to_csv(index=False, float_format="%.10g")

@@ -66,7 +66,8 @@ def states_of(
     called = [name for name in hidden_names if name not in {*names, *known}]
     if len(called) > int(hidden):
         raise SettingsError(
-            f"there are equations of {', '.join(called)}, which nobody measured; give hidden={len(called)}"
+            f"there are equations of {', '.join(called)}, which nobody measured (the data have "
+            f"{', '.join(names)}); give hidden={len(called)}, or use the names of the data"
         )
     free = (f"h{number}" for number in range(1, 10**6) if f"h{number}" not in {*names, *known, *called})
     names += called + [next(free) for _ in range(int(hidden) - len(called))]

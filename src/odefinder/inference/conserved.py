@@ -17,7 +17,7 @@ from scipy.special import chdtri
 
 from odefinder.data.dataset import Dataset, Floats
 from odefinder.data.roles import Role
-from odefinder.inference.fit.known_settings import FEW_POINTS
+from odefinder.inference.fit.known_settings import FEW_POINTS, sum_text
 from odefinder.limits.alarm import alarm_rings
 
 FACTORS = (0, 1, -1, 2)
@@ -118,11 +118,7 @@ def _factors(count: int) -> Iterator[tuple[int, ...]]:
 
 
 def _sentence(factors: Sequence[int], dataset: Dataset) -> str:
-    text = ""
-    for name, factor in zip(dataset.variables, factors, strict=True):
-        if factor:
-            sign = (" - " if factor < 0 else " + ") if text else ""
-            text += sign + (f"{abs(factor)}*{name}" if abs(factor) > 1 else name)
+    text = sum_text(factors, dataset.variables)
     used = np.flatnonzero(factors)
     weights = np.array(factors, np.float64)[used]
     totals = [float(np.nanmean(states[:, used] @ weights)) for states in dataset.states]

@@ -54,6 +54,26 @@ def merged(parts: Sequence[Signals]) -> Signals:
     return without_idle_knots(Signals(knots, before, after, doses))
 
 
+def spliced(first: Signals, then: Signals, time: float) -> Signals:
+    """The first signals up to a time, and the others after it; doses at that time are those of the first."""
+    early, late = first.knots < time, then.knots > time
+    at = np.array([time])
+    doses = np.zeros((int(early.sum()) + 1 + int(late.sum()), max(first.doses.shape[1], then.doses.shape[1])))
+    if first.doses.shape[1]:
+        doses[: early.sum()] = first.doses[early]
+        doses[early.sum()] = first.doses[first.knots == time].sum(axis=0)
+    if then.doses.shape[1]:
+        doses[early.sum() + 1 :] = then.doses[late]
+    return without_idle_knots(
+        Signals(
+            np.concatenate([first.knots[early], at, then.knots[late]]),
+            np.concatenate([first.before[early], values_at(first, at, before=True), then.before[late]]),
+            np.concatenate([first.after[early], values_at(then, at), then.after[late]]),
+            doses,
+        )
+    )
+
+
 def _snapped(part: Signals, knots: Floats) -> Signals:
     """The part with its knots moved to these, each to the nearest one on its left."""
     place = np.searchsorted(knots, part.knots, "right") - 1

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from numbers import Integral
@@ -26,16 +26,19 @@ from odefinder.inference.fit.known_starts import with_starts
 from odefinder.inference.fit.residuals import checks, residuals_of
 from odefinder.inference.prepared import Prepared, prepared
 from odefinder.limits.deadline import Deadline
-from odefinder.numerics.knots import merged
+from odefinder.numerics.knots import merged, spliced
 from odefinder.numerics.signals import Signals, constant
 from odefinder.output.constants import POWER, with_constants
 from odefinder.output.numbers import with_error
 from odefinder.output.summary import Summary
+from odefinder.simulation.driving import with_doses
 from odefinder.simulation.given import increasing_times
 from odefinder.system import ODESystem, SimulationWarning, StiffnessWarning
 
 if TYPE_CHECKING:
     from odefinder.inference.remarks import Explanation
+
+Doses = Mapping[str, Sequence[tuple[float, float]]] | None
 
 DRAWN_POINTS = 150  # of a band in a figure
 ERRORS_SECONDS = 3.0  # that the errors of all rows may take
@@ -121,6 +124,8 @@ class Trust:
         conditions: Mapping[str, float] | None = None,
         bands: Literal[False] = False,
         level: float = BAND,
+        doses: Doses = None,
+        trajectory: int = 0,
     ) -> Floats: ...
 
     @overload
@@ -133,6 +138,8 @@ class Trust:
         *,
         bands: Literal[True],
         level: float = BAND,
+        doses: Doses = None,
+        trajectory: int = 0,
     ) -> Bands: ...
 
     def simulate(
@@ -143,12 +150,17 @@ class Trust:
         conditions: Mapping[str, float] | None = None,
         bands: bool = False,
         level: float = BAND,
+        doses: Doses = None,
+        trajectory: int = 0,
     ) -> Floats | Bands:
         """The trajectory (points, variables) of the chosen system at the times t, from x0 at t[0].
 
-        Without x0 and t they are those of the first observed trajectory; so are inputs and conditions if none
-        are given, and beyond the observed times their last values hold.  Where the data have dates, t may
-        have them, too.
+        Without x0 and t they are those of an observed trajectory, the first one unless `trajectory` says
+        otherwise; so are inputs, conditions and doses if none are given, and beyond the observed times the
+        last values of inputs hold.  Where the data have dates, t may have them, too.
+
+        doses : a mapping variable -> list of (time, amount), added just after these times, in the place of
+            those that were observed; {} for none.
 
         bands : the result has `times`, `states`, and `lower` and `upper` of the same shape, between which the
             true trajectory lies with the chance `level`.  They hold what is uncertain about the constants,
@@ -156,34 +168,53 @@ class Trust:
             the first was chosen, only that one.
         """
         self._fitted()
-        times = self.dataset_.times[0] if t is None else times_on(self.dataset_.clock, t)
+        self._check_trajectory(trajectory)
+        given = self.dataset_.times[trajectory] if t is None else times_on(self.dataset_.clock, t)
+        times = increasing_times(given)
         observed = inputs is None and conditions is None
-        if observed and self.system_.inputs:
-            inputs = self._signals(0, increasing_times(times))
-        start = self.starts_[0] if x0 is None else x0
+        signals = inputs
+        if observed and (self.system_.inputs or (self.dataset_.doses and doses is None)):
+            signals = self._signals(trajectory, times, doses is None)
+        start = self.starts_[trajectory] if x0 is None else x0
         if not checked("bands", bands):
-            return self.system_.simulate(start, times, inputs, conditions)
-        moments, signals = self.system_.driven(times, inputs, conditions)
+            return self.system_.simulate(start, times, signals, conditions, doses)
+        moments, signals = self.system_.driven(times, signals, conditions, doses)
         begin = None if x0 is None else self.system_.initial_values(x0)
-        return self._bands(begin, moments, signals, level=level, own=observed)
+        return self._bands(begin, moments, signals, trajectory, level, own=observed)
 
     def forecast(
-        self, horizon: float, *, points: int = 200, trajectory: int = 0, level: float = BAND
+        self,
+        horizon: float,
+        *,
+        points: int = 200,
+        trajectory: int = 0,
+        level: float = BAND,
+        inputs: Any = None,
+        doses: Doses = None,
     ) -> Bands:
         """How an observed trajectory goes on after its last time, for `horizon` units of time, with a band.
 
-        Inputs keep their last values, unless they are known for longer.
+        inputs : what drives it from then on, as in `simulate`; by default they keep their last values, unless
+            they are known for longer.  doses : those that follow, in addition to the observed ones.
         """
         self._row()
         horizon, points = checked("horizon", horizon), checked("points", points)
-        if not isinstance(trajectory, Integral) or not 0 <= trajectory < len(self.dataset_):
-            last = len(self.dataset_) - 1
-            raise SettingsError(f"there is no trajectory {trajectory!r}; they run from 0 to {last}")
+        self._check_trajectory(trajectory)
         begin, end = self.dataset_.times[trajectory][[0, -1]]
         later = np.linspace(end, end + horizon, points)
         times = later if begin == end else np.concatenate([[begin], later])
-        found = self._bands(None, times, self._signals(trajectory, times), trajectory, level)
+        signals = self._signals(trajectory, times)
+        if inputs is not None:
+            _, next_ones = self.system_.driven(later, inputs, self._settings_of(trajectory))
+            signals = spliced(signals, next_ones, float(end))
+        signals = with_doses(signals, doses, self.system_.variables)
+        found = self._bands(None, times, signals, trajectory, level)
         return found.since(end)
+
+    def _check_trajectory(self, trajectory: int) -> None:
+        if not isinstance(trajectory, Integral) or not 0 <= trajectory < len(self.dataset_):
+            last = len(self.dataset_) - 1
+            raise SettingsError(f"there is no trajectory {trajectory!r}; they run from 0 to {last}")
 
     def observed_bands(self, horizon: float = 0.0, level: float = BAND) -> list[Bands]:
         """The first observed trajectories, and `horizon` beyond the data, each with its band, for figures."""
@@ -193,20 +224,33 @@ class Trust:
             found.append(self._bands(None, fine, self._signals(k, fine), k, level))
         return found
 
-    def _signals(self, trajectory: int, times: Floats | None = None) -> Signals:
+    def _signals(self, trajectory: int, times: Floats | None = None, doses: bool = True) -> Signals:
         """What drives an observed trajectory: inputs, doses, and constants that vary between trajectories.
 
         times: at which it is wanted; by default the observed ones.
         """
         span = self.dataset_.times[trajectory] if times is None else times
-        signals = self.dataset_.driving(trajectory, (float(span[0]), float(span[-1])))
-        constants = self._fitted()[self.chosen_].constants
-        own = [
-            one[trajectory] for name in self.system_.inputs if isinstance(one := constants.get(name), tuple)
-        ]
+        dataset = self.dataset_ if doses else replace(self.dataset_, doses=())
+        signals = dataset.driving(trajectory, (float(span[0]), float(span[-1])))
+        own = list(self._varied(trajectory).values())
         if not own:
             return signals
         return merged([signals, constant(np.array(own))._replace(knots=self.dataset_.times[trajectory][:1])])
+
+    def _settings_of(self, trajectory: int) -> dict[str, float]:
+        """What is constant within an observed trajectory: conditions, and constants that vary."""
+        known = self.dataset_.settings
+        values = [] if known is None else known[trajectory].tolist()
+        return dict(zip(self.dataset_.conditions, values, strict=True)) | self._varied(trajectory)
+
+    def _varied(self, trajectory: int) -> dict[str, float]:
+        """The constants that differ between trajectories, in the order of the system's inputs."""
+        constants = self._fitted()[self.chosen_].constants
+        return {
+            name: one[trajectory]
+            for name in self.system_.inputs
+            if isinstance(one := constants.get(name), tuple)
+        }
 
     def _bands(
         self,

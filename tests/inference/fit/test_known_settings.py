@@ -62,6 +62,8 @@ def test_shares_depend_on_the_units() -> None:
         ({"known": "S' = -b*S", "vary": ["c"]}, "not one of the constants"),
         ({"known": "S' = -b*S", "fixed": {"b": 2.0}, "bounds": {"b": (0, 1)}}, "exclude its fixed value"),
         ({"known": "S' = -b*S", "bounds": {"b": (1, 0)}}, "leave nothing"),
+        ({"known": "S' = -b*S", "fixed": {"b": 1.0}, "vary": ["b"]}, "b is fixed and is to vary"),
+        ({"conserve": "S - 2*I"}, "S - 2\\*I changes by"),
         ({"known": "S' = -b*S", "bounds": {"b": 3}}, "pair"),
         ({"known": "S' = -b*S", "fixed": {"b": "x"}}, "finite number"),
         ({"fixed": {"g": 9.81}}, "give known"),

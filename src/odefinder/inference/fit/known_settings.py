@@ -89,7 +89,9 @@ def knowledge_of(
         check_terms(rules, states, whole, follow)
     if not follow:  # the known equations conserve them anyway
         sums = ()
-    varied = _names_in("vary", given.vary, text.constants, "constants of known")
+    varied = _names_in("vary", given.vary, [*text.constants, *fixed], "constants of known")
+    if both := [name for name in varied if name in fixed]:
+        raise SettingsError(f"{both[0]} is fixed and is to vary, too; leave it out of fixed or of vary")
     if varied and len(dataset) < 2:
         raise SettingsError("vary is for constants that differ between trajectories, and there is only one")
     return Knowledge(
@@ -302,11 +304,21 @@ def _check_sums(sums: Sequence[Sequence[float]], dataset: Dataset) -> None:
             continue
         drift, noise, spread = sum_drift(factors, dataset)
         if drift > BROKEN * noise + ROUNDING * spread:
-            text = " + ".join(dataset.variables[k] for k in used)
+            text = sum_text(factors, dataset.variables)
             raise SettingsError(
                 f"the data break conserve: {text} changes by {drift:.3g} (root mean square), far more than "
                 f"the noise in it, {noise:.3g}; leave conserve out, or check the data"
             )
+
+
+def sum_text(factors: Sequence[float], names: Sequence[str]) -> str:
+    """Such as S + 2*I - R."""
+    text = ""
+    for name, factor in zip(names, factors, strict=True):
+        if factor:
+            sign = (" - " if factor < 0 else " + ") if text else ("-" if factor < 0 else "")
+            text += sign + (name if abs(factor) == 1.0 else f"{abs(factor):g}*{name}")
+    return text
 
 
 def sum_drift(factors: Sequence[float], dataset: Dataset) -> tuple[float, float, float]:

@@ -57,7 +57,9 @@ def interval(name: str, ends: tuple[float | None, float | None], fixed: float | 
     """The bounds of a constant or initial value; None is no bound, and no fixed value."""
     low, high = -np.inf if ends[0] is None else ends[0], np.inf if ends[1] is None else ends[1]
     if not low < high:
-        raise SettingsError(f"the bounds of {name} leave nothing between {low:g} and {high:g}")
+        raise SettingsError(
+            f"the bounds of {name} leave nothing between {low:g} and {high:g}; give the lowest first"
+        )
     if fixed is not None and not low <= fixed <= high:
         raise SettingsError(
             f"the bounds of {name} ({low:g} to {high:g}) exclude its fixed value {fixed:g}; change one of "

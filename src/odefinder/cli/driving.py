@@ -1,0 +1,82 @@
+"""The options about what drives a system: inputs, conditions and doses, as the estimator takes them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from odefinder.cli.known import pair
+from odefinder.errors import DataError, SettingsError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def input_options(columns: Sequence[str] | None, hold: Sequence[str] | None, table: Path | None) -> Any:
+    """The inputs of a fit: columns by name, those that keep each value until the next, a table of its own."""
+    from odefinder.data import Hold
+
+    held = list(dict.fromkeys(hold or ()))
+    named = [*(one for one in columns or () if one not in held), *map(Hold, held)]
+    if table is None:
+        return named or None
+    own = input_table(table)
+    if not named:
+        return own
+    raise SettingsError(
+        f"inputs are columns of the data (--input, --hold) or all in a table of their own ({table}); "
+        "put them into one of the two"
+    )
+
+
+def input_table(path: Path) -> pd.DataFrame:
+    """A table of inputs with a column of times."""
+    from odefinder.data.columns import has_times
+    from odefinder.data.files import STDIN, load
+    from odefinder.edge.parameters import checked
+    from odefinder.edge.reading import check_file
+
+    path = Path(checked("path", path))
+    if path != STDIN:
+        check_file(path)
+    try:
+        content = load(path)
+    except DataError as error:
+        raise DataError(f"{path}: {error}") from None
+    except OSError as error:
+        raise DataError(f"{path} cannot be read: {error.strerror or error}") from None
+    if isinstance(content, tuple) or not has_times(content):
+        raise DataError(f"{path} has no column of times; give one called time or t, and one for each input")
+    return content
+
+
+def condition_options(given: Sequence[str] | None) -> dict[str, float] | None:
+    """`--condition T=300`, repeatedly."""
+    if given is None:
+        return None
+    found = {}
+    for text in given:
+        name, value = pair(text, "--condition T=300")
+        found[name] = _number(value, text, "--condition T=300")
+    return found
+
+
+def dose_options(given: Sequence[str] | None) -> dict[str, list[tuple[float, float]]] | None:
+    """`--dose c=12:100`, the time and the amount, repeatedly; `--dose none`: none at all."""
+    if given is None:
+        return None
+    found: dict[str, list[tuple[float, float]]] = {}
+    for text in given if list(given) != ["none"] else ():
+        example = "--dose c=12:100, for an amount of 100 at time 12"
+        name, value = pair(text, example)
+        time, _, amount = value.partition(":")
+        found.setdefault(name, []).append((_number(time, text, example), _number(amount, text, example)))
+    return found
+
+
+def _number(value: str, text: str, example: str) -> float:
+    try:
+        return float(value)
+    except ValueError:
+        raise SettingsError(f"{text!r} is not understood; write {example}") from None
