@@ -1,6 +1,8 @@
 """Files -> a Dataset."""
 
 import json
+import os
+import tracemalloc
 import zipfile
 from pathlib import Path
 
@@ -10,7 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from odefinder.data import SAMPLES, Dataset, read, sample
+from odefinder.data import SAMPLES, Dataset, read, sample, text_tables
 from odefinder.errors import DataError, MissingExtraError, OdefinderError, SettingsError
 
 T = np.arange(6.0)
@@ -220,6 +222,26 @@ def test_many_rows_are_read_in_blocks(tmp_path: Path) -> None:
     path.write_text("t,a\n" + "".join(f"{k},{k % 7}\n" for k in range(25_000)) + "25000,abc\n")
     with pytest.raises(DataError, match="'abc' in row 25001"):
         read(path)
+
+
+@pytest.mark.parametrize(("title", "columns"), [("x", 3), ("Ω", 20)])
+def test_reading_takes_at_most_three_times_the_size(
+    tmp_path: Path, title: str, columns: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A small file in small blocks; benchmarks/reading.py measures large ones."""
+    monkeypatch.setattr(text_tables, "_CELLS", 1_000)
+    values = np.random.default_rng(0).normal(size=(60_000 // columns, columns)).tolist()
+    path = tmp_path / "f.csv"
+    with path.open("w") as file:
+        file.write("t," + ",".join(f"{title}{j}" for j in range(columns)) + "\n")
+        file.writelines(f"{k}," + ",".join(map(repr, row)) + "\n" for k, row in enumerate(values))
+    tracemalloc.start()
+    try:
+        read(path)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 3.0 * os.path.getsize(path)
 
 
 @pytest.mark.parametrize("shape", ["(1000000000000, 2)", "(-5, 2)", "(5.0, 2)", "(4, 2", "('a', 2)"])

@@ -1,17 +1,21 @@
 """The main path of a fit: the budget and Ctrl-C reach the network, which reads the data once."""
 
+import gc
 import pkgutil
 import signal
 import subprocess
 import sys
 import time
+import weakref
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 from odefinder.data import Dataset, from_arrays
+from odefinder.errors import CheckpointError
 from odefinder.inference.choose.search import Search
 from odefinder.inference.find import find
 from odefinder.inference.remarks import CUT_SHORT, INTERRUPTED
@@ -166,6 +170,21 @@ def test_the_network_reads_the_data_once(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setattr(OnnxRuntime, "encode", lambda *given: calls.append(1) or encode(*given))
     find(DECAY, FindSettings())
     assert len(calls) == 1
+
+
+def test_damaged_weights_do_not_stay_in_memory(tmp_path: Path) -> None:
+    """The error goes at once, and with it what was read, which may be hundreds of megabytes."""
+    weights = tmp_path / "w.safetensors"
+    weights.write_bytes(b"no weights")
+    gc.disable()
+    try:
+        with pytest.raises(CheckpointError) as raised:
+            find(DECAY, FindSettings(weights=weights))
+        error = weakref.ref(raised.value)
+        del raised
+        assert error() is None
+    finally:
+        gc.enable()
 
 
 def test_a_note_on_smooth_data_that_are_not_explained() -> None:

@@ -21,10 +21,10 @@ from odefinder.data.known import Extras
 from odefinder.data.numpy_files import numpy_table
 from odefinder.data.spreadsheets import spreadsheet
 from odefinder.data.tables import from_frame
-from odefinder.data.text_tables import decoded, table_of_text
+from odefinder.data.text_tables import decoded, table_of_file
 from odefinder.data.time_units import with_time_unit
 from odefinder.edge.parameters import checked
-from odefinder.edge.reading import check_file, read_bytes
+from odefinder.edge.reading import check_file, open_bytes, read_bytes
 from odefinder.edge.rules import items
 from odefinder.errors import DataError, MissingExtraError
 
@@ -103,14 +103,15 @@ def sample(name: str) -> Dataset:
 def load(path: Path) -> pd.DataFrame | tuple[Any, Any]:
     """What is in a file, as it stands there: a table, or arrays X and t."""
     if path == STDIN:
-        return table_of_text(decoded(_standard_input()))
+        return table_of_file(io.BytesIO(_standard_input()))
     ending = path.suffix.lower()
     if ending == ".gz":
         if Path(path.stem).suffix.lower() not in _TEXT_ENDINGS:
             raise DataError(f"only compressed text tables can be read, such as data.csv.gz, not {path.name}")
-        return table_of_text(decoded(_unpacked(read_bytes(path, MOST_BYTES))))
+        return table_of_file(io.BytesIO(_unpacked(read_bytes(path, MOST_BYTES))))
     if ending in _TEXT_ENDINGS:
-        return table_of_text(decoded(read_bytes(path, MOST_BYTES)))
+        with open_bytes(path, MOST_BYTES) as file:
+            return table_of_file(file)
     if ending in (".parquet", ".pq"):
         return _parquet(path)
     if ending in (".npz", ".npy"):

@@ -1,16 +1,18 @@
 """Text tables (CSV and the like): delimiter, decimal mark, header and comments are found out.
 
-The rows are read in blocks, so that memory holds the text and the numbers, not a cell for each of them.
+The file is read line by line and its rows become numbers in blocks: memory holds the numbers, not the text.
 """
 
 from __future__ import annotations
 
+import codecs
 import csv
+import io
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain, islice
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 import pandas as pd
@@ -22,27 +24,48 @@ MOST_COLUMNS = 2_000
 MISSING = {"", "na", "n/a", "nan", "null", "none", "-", "--", "?", ".", "missing", "#n/a", "<na>", "nat"}
 _COMMENTS = ("#", "%")
 _SNIFFED_LINES = 50
-_BLOCK = 1 << 20  # characters
-_ROWS = 10_000  # turned into numbers at a time
+_BLOCK = 1 << 16  # bytes read at a time
+_CELLS = 50_000  # turned into numbers at a time
 
 Line = tuple[int, str]  # its number and its text
 
 
 def decoded(content: bytes) -> str:
-    if content.startswith((b"\xff\xfe", b"\xfe\xff")):
-        return content.decode("utf-16", errors="replace")
-    if b"\x00" in content:
-        raise DataError("this is not a text file; save the table as CSV")
-    try:
-        return content.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        return content.decode("latin-1")
+    """Text in whatever encoding it is."""
+    return content.decode(encoding_of(io.BytesIO(content)), errors="replace")
 
 
-def table_of_text(text: str) -> pd.DataFrame:
-    """The table; delimiter, decimal comma, header and comments are detected."""
+def encoding_of(file: BinaryIO) -> str:
+    """The encoding of a text file, which is read to its end and wound back."""
+    start = file.read(2)
+    if start in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
+        file.seek(0)
+        return "utf-16"
+    encoding, decoder = "utf-8-sig", codecs.getincrementaldecoder("utf-8")()
+    chunk = start
+    while True:
+        if b"\x00" in chunk:
+            raise DataError("this is not a text file; save the table as CSV")
+        if encoding != "latin-1":
+            try:
+                decoder.decode(chunk, final=not chunk)
+            except UnicodeDecodeError:
+                encoding = "latin-1"
+        if not chunk:
+            file.seek(0)
+            return encoding
+        chunk = file.read(_BLOCK)
+
+
+def table_of_file(file: BinaryIO) -> pd.DataFrame:
+    """The table of a text file in whatever encoding."""
+    return table_of_text(io.TextIOWrapper(file, encoding_of(file), errors="replace"))
+
+
+def table_of_text(text: str | Iterable[str]) -> pd.DataFrame:
+    """The table of a text or of its lines; delimiter, decimal comma, header and comments are detected."""
     comments: list[str] = []
-    lines = _lines(text, comments)
+    lines = _lines([text] if isinstance(text, str) else text, comments)
     first = list(islice(lines, _SNIFFED_LINES + 1))
     if not first:
         raise DataError("the file is empty; give a header and one row per point")
@@ -59,37 +82,38 @@ def table_of_text(text: str) -> pd.DataFrame:
     return _named(header, columns)
 
 
-def _lines(text: str, comments: list[str]) -> Iterator[Line]:
+def _lines(pieces: Iterable[str], comments: list[str]) -> Iterator[Line]:
     """The lines with content; comments before the first of them are added to the list."""
-    number, begun, start = 0, False, 0
-    while start < len(text):
-        end = text.find("\n", start + _BLOCK) + 1 or len(text)
-        for line in text[start:end].splitlines():
+    number, begun = 0, False
+    for piece in pieces:
+        for line in piece.splitlines():  # there are more ends of lines than files know
             number += 1
             if line.lstrip().startswith(_COMMENTS):
                 comments += [] if begun else [line.lstrip().lstrip("".join(_COMMENTS)).strip()]
             elif line.strip():
                 begun = True
                 yield number, line
-        start = end
 
 
 def _columns(lines: Iterator[Line], delimiter: str, decimal: str) -> list[Any]:
     """The columns as numbers or, where they are not, as a Series of objects."""
-    width = 0
+    number, line = next(lines)
+    width = len(_cells(number, line, delimiter))
+    lines = chain([(number, line)], lines)
     blocks: list[list[Any]] = []
-    while block := list(islice(lines, _ROWS)):
+    while block := list(islice(lines, 1 + _CELLS // width)):
         rows = []
         for number, line in block:
             row = _cells(number, line, delimiter)
-            width = width or len(row)
             if len(row) != width:
                 raise DataError(
                     f"line {number} has {len(row)} entries, those before have {width}; correct it"
                 )
             rows.append(row)
         blocks.append([_column(cells, decimal) for cells in zip(*rows, strict=True)])
-    return [_joined(parts) for parts in zip(*blocks, strict=True)]
+    for block in blocks:
+        block.reverse()
+    return [_joined([block.pop() for block in blocks]) for _ in range(width)]  # never all of it twice
 
 
 def _named(header: list[str] | None, columns: list[Any]) -> pd.DataFrame:
@@ -109,7 +133,7 @@ def _named(header: list[str] | None, columns: list[Any]) -> pd.DataFrame:
         raise DataError(
             "the file has a single column; give the time and at least one variable, separated by commas"
         )
-    return pd.DataFrame({header[j]: columns[j] for j in used})
+    return pd.DataFrame({header[j]: columns[j] for j in used}, copy=False)
 
 
 def _names_rows(column: Any) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -93,6 +93,8 @@ def _names(titles: Sequence[Hashable], known: Gathered) -> tuple[tuple[str, ...]
 
 def _errors(checked: Sequence[_Points]) -> tuple[Floats, ...]:
     """The errors of all trajectories, if any are known."""
+    if all(one.errors is None for one in checked):
+        return ()
     errors = tuple(np.full_like(one.states, np.nan) if one.errors is None else one.errors for one in checked)
     return errors if any(np.isfinite(one).any() for one in errors) else ()
 
@@ -229,31 +231,42 @@ def _check_sizes(times: Sequence[Floats], states: Sequence[Floats], names: Seque
             f"two times are only {step:.3g} apart while all span {duration:.3g}: too close to tell apart; "
             "remove one of them, or average their values"
         )
-    for name, column in zip(names, np.concatenate(states).T, strict=True):
-        known = np.abs(column[~np.isnan(column)])
-        if len(known) < MIN_POINTS:
+    for name, columns in zip(names, _columns(states), strict=True):
+        count = sum(int(np.isfinite(one).sum()) for one in columns)
+        if count < MIN_POINTS:
             raise DataError(
-                f"the column {name!r} has only {_counted(len(known), 'value')}; give at least {MIN_POINTS}, "
+                f"the column {name!r} has only {_counted(count, 'value')}; give at least {MIN_POINTS}, "
                 f"or {LEAVE_OUT}"
             )
-        check_size(name, float(known.max()))
+        check_size(name, abs(_farthest(columns)))
+
+
+def _columns(states: Sequence[Floats]) -> Iterator[list[Floats]]:
+    """Each variable in all trajectories; joining these would be a second copy of the data."""
+    return ([one[:, j] for one in states] for j in range(states[0].shape[1]))
+
+
+def _farthest(columns: Sequence[Floats]) -> float:
+    """The value that is farthest from 0."""
+    return max((float(end(one)) for one in columns for end in (np.nanmax, np.nanmin)), key=abs)
 
 
 def _remarks(states: Sequence[Floats], names: Sequence[str]) -> list[str]:
     """What the user should know about data that passed all checks."""
-    values, notes = np.concatenate(states), []
-    missing = np.isnan(values)
-    if missing.any():
-        notes.append(f"{missing.sum()} of {missing.size} values are missing; the others are used.")
-    for j, name in enumerate(names):
-        if any(np.isnan(x[0, j]) for x in states):
+    notes = []
+    if missing := sum(int(np.isnan(one).sum()) for one in states):
+        total = sum(one.size for one in states)
+        notes.append(f"{missing} of {total} values are missing; the others are used.")
+    for name, columns in zip(names, _columns(states), strict=True):
+        if any(np.isnan(one[0]) for one in columns):
             notes.append(f"The first value of {name} is missing: it will be estimated.")
-        if all(np.nanmin(x[:, j]) == np.nanmax(x[:, j]) for x in states):
-            notes.append(_never_changes(name, len({float(np.nanmin(x[:, j])) for x in states}) > 1))
-        if code := _code_for_missing(values[:, j]):
+        if all(np.nanmin(one) == np.nanmax(one) for one in columns):
+            notes.append(_never_changes(name, len({float(np.nanmin(one)) for one in columns}) > 1))
+        if code := _code_for_missing(columns):
+            count = sum(int((one == code).sum()) for one in columns)
             notes.append(
-                f"{name} is {code:g} at {int((values[:, j] == code).sum())} points: if that stands for a "
-                "missing value, leave the cells empty."
+                f"{name} is {code:g} at {count} points: if that stands for a missing value, leave the cells "
+                "empty."
             )
     if len(names) > MAX_DIMENSION:
         notes.append(
@@ -272,14 +285,15 @@ def _never_changes(name: str, differs: bool) -> str:
     )
 
 
-def _code_for_missing(column: Floats) -> float | None:
+def _code_for_missing(columns: Sequence[Floats]) -> float | None:
     """A value such as -999 that occurs several times, far from all others."""
-    known = column[~np.isnan(column)]
-    farthest = known[np.argmax(np.abs(known))]
+    farthest = _farthest(columns)
+    if not re.fullmatch(r"-?9{2,}([.]9+)?", f"{farthest:g}"):
+        return None
+    known = np.concatenate([one[~np.isnan(one)] for one in columns])
     others = np.abs(known[known != farthest])
-    looks_like_it = bool(re.fullmatch(r"-?9{2,}([.]9+)?", f"{farthest:g}"))
-    if looks_like_it and len(known) - len(others) > 1 and len(others) and 5.0 * others.max() < abs(farthest):
-        return float(farthest)
+    if len(known) - len(others) > 1 and len(others) and 5.0 * others.max() < abs(farthest):
+        return farthest
     return None
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import io
 import stat
 from pathlib import Path
+from typing import BinaryIO
 
 from odefinder.errors import DataError
 
@@ -25,11 +27,20 @@ def check_file(path: Path) -> int | None:
     return found.st_size
 
 
+def open_bytes(path: Path, most: int) -> BinaryIO:
+    """The content as a stream that can be read more than once, without holding a whole file in memory."""
+    if check_file(path) is None:  # a pipe gives everything once
+        return io.BytesIO(read_bytes(path, most))
+    _check_size(path, most)
+    try:
+        return path.open("rb")
+    except OSError as error:
+        raise DataError(f"cannot read {_short(path)}: {_reason(error)}") from None
+
+
 def read_bytes(path: Path, most: int) -> bytes:
     """The content, if it is not larger than `most`."""
-    size = check_file(path)
-    if size is not None and size > most:
-        raise DataError(f"{path} has {size:,} bytes, and the limit is {most:,}; give a smaller file")
+    _check_size(path, most)
     try:
         with path.open("rb") as file:
             content = file.read(most + 1)
@@ -38,6 +49,12 @@ def read_bytes(path: Path, most: int) -> bytes:
     if len(content) > most:
         raise DataError(f"{path} has more than {most:,} bytes, which is the limit; give a smaller file")
     return content
+
+
+def _check_size(path: Path, most: int) -> None:
+    size = check_file(path)
+    if size is not None and size > most:
+        raise DataError(f"{path} has {size:,} bytes, and the limit is {most:,}; give a smaller file")
 
 
 def _here() -> str:

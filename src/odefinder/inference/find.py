@@ -149,7 +149,10 @@ def _prepared(dataset: Dataset, how: FindSettings, report: Callable[[str], None]
         data = dataset.observations(dataset.scaling())
         if long_period(data) is not None or hidden_states(data):
             prepare_windows(report)
-        return None if loading is None else loading.result()
+        try:
+            return None if loading is None else loading.result()
+        finally:
+            del loading  # an error holds this frame, which held the error: damaged weights stayed in memory
 
 
 @contextmanager
