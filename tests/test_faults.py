@@ -24,6 +24,7 @@ from odefinder import ODEFormer
 from odefinder.compiling.cache import child_environment
 
 MOMENTS = int(os.environ.get("ODEFINDER_FAULTS", "2"))  # random moments of each kind
+INTERRUPTS = MOMENTS if MOMENTS < 10 else 50
 slow = pytest.mark.skipif(MOMENTS < 10, reason="takes minutes: make fuzz")
 posix = pytest.mark.skipif(sys.platform == "win32", reason="signals and file systems of Unix")
 pytestmark = posix
@@ -66,7 +67,7 @@ def ended(process: "subprocess.Popen[str]", seconds: float = 300.0) -> tuple[int
 # ---------------------------------------------------------------- signals
 
 
-@pytest.mark.parametrize("number", range(MOMENTS))
+@pytest.mark.parametrize("number", range(INTERRUPTS))
 def test_ctrl_c_at_a_random_moment(table: Path, tmp_path: Path, number: int) -> None:
     """130, or the best so far, which is saved; never a traceback, and no process is left behind."""
     saved = tmp_path / "m.json"

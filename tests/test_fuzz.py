@@ -34,6 +34,8 @@ from odefinder.inference.fit.states import estimate_states
 EXAMPLES = int(os.environ.get("ODEFINDER_FUZZ", "20"))
 fuzzed = settings(max_examples=EXAMPLES, deadline=None, suppress_health_check=list(HealthCheck))
 SYSTEM = ODESystem.from_text("x' = y; y' = -x")
+T = np.arange(8.0)
+X = np.exp(-0.3 * T)
 
 scalars = (
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8) | st.binary(max_size=4)
@@ -115,6 +117,29 @@ def test_parameters(thing: Any, name: str) -> None:
         elif thing not in (0, 1, 2):
             SYSTEM.save(thing)
             ODESystem.load(thing)
+
+
+named = st.dictionaries(
+    st.sampled_from(["x", "y", "b", "x(0)", "u", "", "\ud800"]), anything | formula, max_size=3
+)
+
+
+@fuzzed
+@given(
+    thing=anything | formula | st.lists(formula, max_size=3) | named,
+    name=st.sampled_from(
+        [*ODEFormer().get_params(), "inputs", "conditions", "errors", "variables", "trajectory"]
+    ),
+)
+def test_parameters_of_a_fit(thing: Any, name: str) -> None:
+    given = {"network": False, "time_budget": 0.05}
+    with ours():
+        if name in ODEFormer().get_params():
+            model = ODEFormer(**{**given, name: thing})
+            model.fit({"x": X, "y": X[::-1]}, T)
+        else:
+            model = ODEFormer(**given).fit({"x": X, "y": X[::-1]}, T, **{name: thing})
+        assert str(model)
 
 
 @fuzzed
@@ -237,9 +262,6 @@ def test_regular_expressions_are_linear(unit: str) -> None:
 
 
 # ---------------------------------------------------------------- what campaigns have found
-
-T = np.arange(8.0)
-X = np.exp(-0.3 * T)
 
 
 class Evil:
