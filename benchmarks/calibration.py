@@ -42,6 +42,7 @@ def pool_of(job: Job, budget: float) -> dict[str, Any]:
     """What is known about the candidates of one fit."""
     from odefinder import ODEFormer
     from odefinder.bench.metrics import GOOD, trajectory_r2
+    from odefinder.bench.protocol import same_structure
     from odefinder.data import from_arrays
     from odefinder.errors import OdefinderError
     from odefinder.expressions.program import INV, POW, SIN
@@ -81,6 +82,8 @@ def pool_of(job: Job, budget: float) -> dict[str, Any]:
                         "away": bool(np.isnan(routes[k]).any()),
                         "agree": [round(agreement(pair, np.array([0.0, 1.0])), 2) for pair in pairs],
                         "good": bool(trajectory_r2(original, other[0], system.t, other) > GOOD),
+                        "follows": bool(trajectory_r2(original, clean[0], system.t, clean) > GOOD),
+                        "same": same_structure(original, system.program),
                     }
                 )
             return super().rescored(judge)

@@ -67,6 +67,10 @@ class Windows:
         """
         return (self.weights * x[self.rows]).sum(axis=1) / self.norms
 
+    def mixed(self, variances: Floats) -> Floats:
+        """The variances of these errors, from those of the points."""
+        return (self.weights**2 * variances[self.rows]).sum(axis=1) / self.norms**2
+
 
 Known = dict[tuple[bytes, int], Windows]  # by times and order: variables are mostly seen at the same times
 
@@ -96,7 +100,7 @@ def error_by_order(times: Sequence[Floats], values: Sequence[Floats], known: Kno
         if result and alarm_rings():
             break
         errors = [
-            _known_windows(t, order, known).errors(x)
+            known_windows(t, order, known).errors(x)
             for t, x in zip(times, values, strict=True)
             if len(t) >= order + 3
         ]
@@ -105,7 +109,8 @@ def error_by_order(times: Sequence[Floats], values: Sequence[Floats], known: Kno
     return np.array(result)
 
 
-def _known_windows(t: Floats, order: int, known: Known) -> Windows:
+def known_windows(t: Floats, order: int, known: Known) -> Windows:
+    """Those around these times, computed once."""
     key = t.tobytes(), order
     if key not in known:
         known[key] = windows_of(t, order)

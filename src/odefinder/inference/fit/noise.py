@@ -1,8 +1,8 @@
 """How uncertain each observation is: sd(x)^2 = a^2 + (b x)^2 for each variable, and a few outliers.
 
-Estimated from what smoothing leaves, or given with the data.  The shape says how points are weighted against
-each other; the likelihood takes the most likely level, but none below that of given errors.  Exact data need
-none of this.
+Estimated from the data (`noise_shape.py`), or given with them.  The shape says how points are weighted
+against each other; the likelihood takes the most likely level, but none below that of given errors.  Exact
+data need none of this.
 """
 
 from __future__ import annotations
@@ -14,9 +14,6 @@ import numpy as np
 from odefinder.data.observations import Floats, Observations
 from odefinder.inference.fit.states import StateEstimate
 
-RELATIVE = (0.0, 0.5, 0.9, 0.99)  # shares of the variance that may be relative to the value
-MISSED = 2.0  # times the variance of the noise: where smoothing leaves more, that is not noise alone
-CLEARLY = 3.0  # nats by which noise of another shape must be likelier than the same noise everywhere
 OUTLYING = 7.0  # standard deviations of an outlier, at least
 ISOLATED = 0.5  # its neighbours are off by less than this share: else it is a fast change
 FEW = 0.05  # share of the values of a variable: if there are more, they are no outliers
@@ -31,7 +28,7 @@ def without_outliers(data: Observations, estimate: StateEstimate) -> tuple[Obser
     for d in range(data.dimension):
         seen = np.flatnonzero(np.isfinite(data.states[:, d]))
         left = np.abs(data.states[seen, d] - estimate.states[seen, d])
-        left /= np.sqrt(_shape(data.states[seen, d] - estimate.states[seen, d], estimate.states[seen, d]))
+        left /= np.sqrt(estimate.relative[seen, d])
         spread = TO_DEVIATION * float(np.median(left)) if len(left) else 0.0
         around = np.maximum(np.append(left[1:], 0.0), np.append(0.0, left[:-1]))
         far = seen[(left > OUTLYING * spread) & (around < ISOLATED * left)]
@@ -50,13 +47,7 @@ def observation_errors(data: Observations, estimate: StateEstimate) -> Floats | 
         return data.errors
     if not estimate.smoothed:
         return data.errors
-    errors = np.empty(data.states.shape)
-    for d in range(data.dimension):
-        seen = np.isfinite(data.states[:, d])
-        left = data.states[seen, d] - estimate.states[seen, d]
-        errors[:, d] = estimate.noise[d]
-        if len(left) and np.mean(left**2) < MISSED * estimate.noise[d] ** 2:
-            errors[seen, d] *= np.sqrt(_shape(left, estimate.states[seen, d]))
+    errors = estimate.noise * np.sqrt(estimate.relative)
     errors = np.maximum(errors, 1e-3 * data.scale)  # no variable may decide alone
     return errors if data.errors is None else np.where(np.isfinite(data.errors), data.errors, errors)
 
@@ -71,15 +62,3 @@ def least_error(data: Observations) -> float:
     if data.errors is None or not seen.any() or not np.isfinite(data.errors[seen]).all():
         return 0.0
     return float(np.mean((data.errors / data.scale)[seen] ** 2))
-
-
-def _shape(left: Floats, states: Floats) -> Floats:
-    """Variances (n,) relative to their mean, from what smoothing leaves of one variable (n,)."""
-    even = np.ones(len(states))
-    size = float(np.mean(states**2)) if len(states) else 0.0
-    if not size > 0.0:
-        return even
-    shapes = [(1.0 - share) + share * states**2 / size for share in RELATIVE]
-    likely = [-0.5 * (len(left) * np.log(np.mean(left**2 / v) + 1e-300) + np.log(v).sum()) for v in shapes]
-    best = int(np.argmax(likely))
-    return shapes[best] if likely[best] > likely[0] + CLEARLY else even

@@ -10,12 +10,14 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 import numpy as np
 
 from odefinder.data.observations import Floats, Ints, Observations
 from odefinder.expressions.program import Program
 from odefinder.inference.fit.interpolation import Known, error_by_order, interpolate
+from odefinder.inference.fit.noise_shape import relative_variances
 from odefinder.inference.fit.smoothing import Smoother
 from odefinder.limits.alarm import alarm_rings
 from odefinder.numerics.evaluate import evaluate
@@ -27,6 +29,9 @@ PLATEAU = 0.4  # from middle to high orders, the errors of noise do not fall to 
 UNDERSAMPLED = 0.05  # with less noise found by smoothing, relative to the error of prediction, there is none
 FEW_ORDERS = 4  # with fewer, nothing can be said about noise, and the data count as clean
 SMOOTHING_ORDER = 3
+# Standard deviations: where the curve misses the first value by more, it cuts off a fast beginning.  Chosen
+# on textbook and synthetic systems (`benchmarks/noise.py`).
+DOUBT = 2.0
 NODES = 450  # of the quadrature over all trajectories, roughly
 MIN_NODES_EACH, MAX_NODES_EACH = 3, 8  # per interval between neighbouring times
 
@@ -37,10 +42,11 @@ class StateEstimate:
 
     smoothed: bool  # else interpolated: the observations are taken as exact
     noise: Floats  # (D,): standard deviation of the observations; if interpolated, the error of prediction
+    relative: Floats  # (N, D): the variance of each observation, relative to its mean over the variable
     error: Floats  # (D,): root mean square error to be expected of the states
     states: Floats  # (N, D) at the observed times
     derivatives: Floats  # (N, D)
-    starts: Floats  # (trajectories, D)
+    starts: Floats  # (trajectories, D): smoothed, or observed where that is more trustworthy
     start_errors: Floats  # (trajectories, D): their standard deviations; 0 where they are exact
     known: Floats  # (N, K): the variables that have no equations, at the observed times
     nodes: Floats  # (M, D + K): all variables at the nodes of the quadrature
@@ -112,6 +118,7 @@ def estimate_states(data: Observations, *, smoothed: bool | None = None) -> Stat
     states, derivatives = np.empty(data.states.shape), np.empty(data.states.shape)
     nodes, slopes = np.empty((len(node_times), data.variables)), np.empty((len(node_times), data.dimension))
     noise, error = np.zeros(data.dimension), np.zeros(data.dimension)
+    relative = np.ones(data.states.shape)
     start_errors = np.zeros((len(data.bounds) - 1, data.dimension))
     for d, (times, values) in enumerate(variables):
         best = int(np.argmin(errors[d])) if len(errors[d]) else 0
@@ -139,13 +146,21 @@ def estimate_states(data: Observations, *, smoothed: bool | None = None) -> Stat
                 start_errors[k, d] = spread[0]
         if spreads:
             error[d] = math.sqrt(np.mean(np.concatenate(spreads) ** 2))
+            seen = np.isfinite(data.states[:, d])
+            curves = [states[a:b, d][seen[a:b]] for a, b in pairwise(data.bounds)]
+            relative[seen, d] = np.concatenate(relative_variances(times, values, curves, windows))
     for d in np.flatnonzero(data.unseen).tolist():
         _take_derivative(data, d, ends, node_times, states, derivatives, nodes, slopes)
     nodes[:, data.dimension :] = _known_at(data, node_times, ends)
     starts = states[data.bounds[:-1]]
+    if smoothed:
+        first = data.states[data.bounds[:-1]]
+        own = noise * np.sqrt(relative[data.bounds[:-1]])
+        surer = np.isfinite(first) & ((own < start_errors) | (np.abs(first - starts) > DOUBT * own))
+        starts, start_errors = np.where(surer, first, starts), np.where(surer, own, start_errors)
     return StateEstimate(
-        smoothed, noise, error, states, derivatives, starts, start_errors, _known(data), nodes, node_times,
-        weights, data.times, ends, data.bounds,
+        smoothed, noise, relative, error, states, derivatives, starts, start_errors, _known(data), nodes,
+        node_times, weights, data.times, ends, data.bounds,
     )  # fmt: skip
 
 
