@@ -85,7 +85,7 @@ def walk(page: Page, address: str, pictures: Path | None) -> None:
     page.wait_for_selector("#preview table")
     page.click("#start")
     page.wait_for_selector("#result .equations .katex", timeout=300_000)
-    page.wait_for_selector("text=standard error", timeout=120_000)
+    page.wait_for_selector("th:text-is('standard error')", timeout=120_000)
     page.wait_for_timeout(3000)  # bands
     if pictures is not None:
         picture(page, pictures / "app.png", 1280, 1240, "light")

@@ -64,7 +64,7 @@ class Load:
                 begin = time.monotonic()
                 self.ask("")
                 self.pages.append(time.monotonic() - begin)
-                self.ask(f"api/tables/{table['id']}/roles", b"{}")
+                self.ask(f"api/tables/{table['id']}/reading", b"{}")
         except (OSError, ValueError, KeyError) as problem:
             self.lost.append(f"client {number}: {problem}")
 

@@ -212,7 +212,7 @@ def test_latex() -> None:
     system = ODESystem.from_text("x0' = beta*x0/(1 + x0); beta' = 0.123456", None)
     assert system.latex() == (
         "\\begin{aligned}\n"
-        "\\dot{x_{0}} &= \\frac{\\beta x_{0}}{1 + x_{0}} \\\\\n"
+        "\\dot{x}_{0} &= \\frac{\\beta x_{0}}{1 + x_{0}} \\\\\n"
         "\\dot{\\beta} &= 0.1235\n"
         "\\end{aligned}"
     )

@@ -77,13 +77,13 @@ def page(browser: Any, address: str) -> Iterator[Any]:
     assert problems == []
 
 
-def drop(page: Any, text: str, name: str) -> None:
-    make = """([text, name]) => {
+def drop(page: Any, *texts_and_names: str) -> None:
+    make = """(given) => {
         const data = new DataTransfer();
-        data.items.add(new File([text], name));
+        for (let k = 0; k < given.length; k += 2) data.items.add(new File([given[k]], given[k + 1]));
         return data;
     }"""
-    page.dispatch_event("#drop", "drop", {"dataTransfer": page.evaluate_handle(make, [text, name])})
+    page.dispatch_event("#drop", "drop", {"dataTransfer": page.evaluate_handle(make, list(texts_and_names))})
 
 
 def fit(page: Any, seconds: str = "3") -> None:
@@ -144,6 +144,70 @@ def test_from_a_dropped_file_to_the_report(page: Any, tmp_path: Path) -> None:
     page.wait_for_selector(".candidates tbody tr:nth-child(2).chosen")
 
 
+def section(page: Any) -> list[float]:
+    """The times that the charts of the result show: the same in all of them."""
+    own = 'document.querySelector("#result").contains(plot.root)'
+    shown = page.evaluate(
+        f"""uPlot.sync("odefinder").plots.filter((plot) => {own})
+            .map((plot) => [plot.scales.x.min, plot.scales.x.max])"""
+    )
+    assert all(one == pytest.approx(shown[0]) for one in shown)
+    return list(shown[0])
+
+
+def test_charts_zoom_move_and_show_values(page: Any) -> None:
+    drop(page, DECAY, "decay.csv")
+    page.wait_for_selector("#preview table")
+    fit(page)
+    page.wait_for_selector(EQUATIONS, timeout=LONG)
+    chart = page.locator("#result .u-over").first
+    chart.scroll_into_view_if_needed()
+    box = chart.bounding_box()
+    middle = box["y"] + box["height"] / 2
+
+    page.mouse.move(box["x"] + 0.5 * box["width"], middle)
+    texts = page.locator("#result .u-legend").first.locator(".u-value").all_inner_texts()
+    time, value, *_ = (float(text) for text in texts if text)
+    assert (time, value) == pytest.approx((2.0, 3 * np.exp(-2)), rel=0.1)
+
+    def dragged(begin: float, end: float) -> list[float]:
+        page.mouse.move(box["x"] + begin * box["width"], middle)
+        page.mouse.down()
+        page.mouse.move(box["x"] + end * box["width"], middle, steps=4)
+        page.mouse.up()
+        return section(page)
+
+    assert section(page) == pytest.approx([0.0, 4.0])
+    assert dragged(0.25, 0.75) == pytest.approx([1.0, 3.0], abs=0.05)
+    page.keyboard.down("Shift")
+    assert dragged(0.75, 0.25) == pytest.approx([2.0, 4.0], abs=0.1)
+    page.keyboard.up("Shift")
+    page.mouse.dblclick(box["x"] + 0.5 * box["width"], middle)
+    assert section(page) == pytest.approx([0.0, 4.0])
+    page.click("button[aria-label='Zoom in']")
+    assert section(page) == pytest.approx([0.6, 3.4])
+    page.locator("#result .chart").first.focus()
+    page.keyboard.press("0")
+    assert section(page) == pytest.approx([0.0, 4.0])
+
+
+def test_a_poor_fit_offers_what_may_help_and_a_mistake_is_shown_at_its_field(page: Any) -> None:
+    swing = "t,x\n" + "\n".join(f"{t:.3f},{np.cos(2 * t):.8f}" for t in np.linspace(0.0, 6.0, 60))
+    drop(page, swing, "swing.csv")
+    page.wait_for_selector("#preview table")
+    page.fill("[name=operators]", "cosh")
+    fit(page, "2")
+    page.wait_for_selector("#error-operators", timeout=LONG)
+    assert "cosh" in page.inner_text("#error-operators")
+    page.fill("[name=operators]", "")
+    page.click("#start")
+    page.wait_for_selector("text=Fit with order 2", timeout=LONG)
+    page.click("text=Fit with order 2")
+    sync_api.expect(page.locator("#result .equations")).to_contain_text(r"\ddot{x}", timeout=LONG)
+    assert page.input_value("[name=order]") == "2"
+    assert page.locator("text=Fit with order 2").count() == 0
+
+
 def test_roles_and_mistakes(page: Any) -> None:
     drop(page, DECAY, "decay.csv")
     page.wait_for_selector("#preview table")
@@ -156,6 +220,10 @@ def test_roles_and_mistakes(page: Any) -> None:
     page.fill("#pasted", "t,x\n0,1\n1,two\n")
     page.click("#use-pasted")
     sync_api.expect(page.locator("#data-error")).to_contain_text("pasted.csv")
+    drop(page, "t,x\n0,1\n1,2\n2,3\n3,4\n", "slow.csv", "t,x\n0,1\n1,3\n2,5\n3,7\n", "fast.csv")
+    page.wait_for_selector("text=2 trajectories")
+    page.select_option("select[aria-label='Unit of time']", "hours")
+    page.wait_for_selector("text=t (hours) from 0 to 3")
 
 
 def test_stop_keeps_the_best_so_far(page: Any) -> None:

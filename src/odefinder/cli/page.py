@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from typing import Annotated
 
 import typer
 
-from odefinder.cli.exits import plain_errors
+from odefinder.cli.exits import INTERRUPTED, plain_errors
 from odefinder.errors import MissingExtraError, SettingsError
 
 SHORTEST = 8  # characters of a password
@@ -33,6 +35,11 @@ def page(
                 serve(port, browser, typer.echo, host, _password())
         except OSError as error:
             raise SettingsError(f"port {port} cannot be used: {error.strerror}; give another one") from None
+        except KeyboardInterrupt:
+            # Everything is tidied up; Python would wait for threads that still compute something.
+            sys.stdout.flush()
+            sys.stderr.flush()
+            os._exit(INTERRUPTED)
 
 
 def _password() -> str:

@@ -259,7 +259,7 @@ def read_errors(
     if isinstance(given, str):
         given = [given]
     if _named(given) and not isinstance(given, Mapping):
-        given = {_variable_of(column, names): column for column in given}
+        given = {variable_of(column, names): column for column in given}
     errors = np.full((rows, len(names)), np.nan)
     if isinstance(given, Mapping):
         plain = [split_unit(name)[0] for name in names]  # as in equations: `h`, where the column is `h (m)`
@@ -299,7 +299,7 @@ def _error_values(values: Any, shape: tuple[int, ...], name: str, of: str) -> Fl
         ) from None
 
 
-def _variable_of(column: str, names: Sequence[str]) -> str:
+def variable_of(column: str, names: Sequence[str]) -> str:
     """The variable whose errors a column has."""
     if len(names) == 1:
         return names[0]

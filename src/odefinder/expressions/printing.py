@@ -136,7 +136,8 @@ class _Latex(Text):
     """LaTeX for mathematics mode."""
 
     def name(self, name: str) -> Factor:
-        text = latex_name(name)
+        plain = name.rstrip("'")
+        text = latex_name(name) if plain == name else latex_derivative(plain, len(name) - len(plain))
         return Factor(text, text)
 
     def number(self, value: float) -> Factor:
@@ -199,7 +200,7 @@ def to_latex(
     digits: Digits = None,
     labels: Sequence[str | None] | None = None,
 ) -> str:
-    """LaTeX for mathematics mode; labels: see `write`."""
+    """LaTeX for mathematics mode; x' among the variables is a derivative; labels: see `write`."""
     return write(component, variables, _Latex(digits), labels)
 
 
@@ -325,6 +326,14 @@ def latex_name(name: str) -> str:
     match = re.fullmatch(r"(.*?[^\d_])_?(\d+)", name) or re.fullmatch(r"(.*?[^_])_(.+)", name)
     base, subscript = match.groups() if match else (name, "")
     return _latex_word(base) + (f"_{{{_latex_word(subscript)}}}" if subscript else "")
+
+
+def latex_derivative(name: str, order: int = 1) -> str:
+    r"""x1 -> \dot{x}_{1}; a word has primes, as a dot above it would be lost: \mathrm{prey}'."""
+    base, bar, subscript = latex_name(name).partition("_{")
+    if base.startswith(r"\mathrm"):
+        return base + bar + subscript + "'" * order
+    return rf"\{'d' * order}ot{{{base}}}" + bar + subscript
 
 
 def _latex_word(word: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from odefinder.expressions.digits import Digits
-from odefinder.expressions.printing import latex_name, to_latex, to_python, to_text
+from odefinder.expressions.printing import latex_derivative, to_latex, to_python, to_text
 from odefinder.expressions.program import Program
 
 Labels = Sequence[str | None]
@@ -32,7 +32,12 @@ def latex_block(
     for name, component in zip(variables, program.components(), strict=True):
         own = None if labels is None else labels[first : first + len(component.constants)]
         first += len(component.constants)
-        lines.append(rf"\dot{{{latex_name(name)}}} &= {to_latex(component, names, digits, own)}")
+        lines.append(f"{latex_derivative(name)} &= {to_latex(component, names, digits, own)}")
+    return aligned(lines)
+
+
+def aligned(lines: Sequence[str]) -> str:
+    """Lines of LaTeX, each with an & at its equals sign, as one block."""
     return "\\begin{aligned}\n" + " \\\\\n".join(lines) + "\n\\end{aligned}"
 
 

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from odefinder.expressions.printing import latex_name, to_latex, to_text
+from odefinder.expressions.printing import latex_derivative, to_latex, to_text
 from odefinder.system import ODESystem
 
 SIZES = (14.0, 12.5, 11.0, 9.5, 8.0)  # points
@@ -76,10 +76,7 @@ def _total(lines: list[tuple[str, str]], size: float) -> float:
 
 def _formula(system: ODESystem, index: int) -> tuple[str, str]:
     """One equation in Matplotlib's subset of LaTeX."""
-    base, _, subscript = latex_name(system.variables[index]).partition("_{")
-    dotted = rf"\dot{{{base}}}" if "mathrm" not in base else base
-    prime = "" if "mathrm" not in base else "'"
-    left = dotted + (f"_{{{subscript}" if subscript else "") + prime
+    left = latex_derivative(system.variables[index])
     right = to_latex(system.program.components()[index], system.names, system.digits or DIGITS)
     # Brackets grow only around fractions; functions stand apart from the factor before them.
     flat = re.compile(r"\\left([(|])((?:(?!\\left|\\right|\\frac).)*)\\right([)|])")

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from odefinder.data.dataset import Dataset
-from odefinder.expressions.printing import to_text
+from odefinder.expressions.digits import Digits
+from odefinder.expressions.printing import latex_derivative, to_latex, to_text
+from odefinder.expressions.program import Program
+from odefinder.expressions.written import aligned
 from odefinder.system import ODESystem
 
 
@@ -30,13 +33,41 @@ def equations_text(
     exact: with all digits, not only those that reproduce the trajectory.  labels: what stands in place of
     each constant, in program order; None: its number.
     """
-    digits = None if exact else system.digits
-    names, followed = state_names(system, dataset), set(dataset.unseen_derivatives())
-    lines, first = [], 0
+    names, digits = [*state_names(system, dataset), *system.inputs], None if exact else system.digits
+    lines = [
+        (f"{names[number]}'", to_text(equation, names, digits, own))
+        for number, equation, own in _equations(system, dataset, labels)
+    ]
+    width = max(len(left) for left, _ in lines)
+    return "\n".join(f"{left:<{width}} = {right}" for left, right in lines)
+
+
+def equations_latex(
+    system: ODESystem, dataset: Dataset, digits: Digits, labels: Sequence[str | None] | None = None
+) -> str:
+    """The same as an `aligned` block of LaTeX; labels: what stands in place of each constant's magnitude."""
+    names = [*state_names(system, dataset), *system.inputs]
+    return aligned(
+        [
+            f"{_left(names[number])} &= {to_latex(equation, names, digits, own)}"
+            for number, equation, own in _equations(system, dataset, labels)
+        ]
+    )
+
+
+def _left(name: str) -> str:
+    """The derivative of x, or of x'."""
+    plain = name.rstrip("'")
+    return latex_derivative(plain, 1 + len(name) - len(plain))
+
+
+def _equations(
+    system: ODESystem, dataset: Dataset, labels: Sequence[str | None] | None
+) -> Iterator[tuple[int, Program, Sequence[str | None] | None]]:
+    """The number of each equation that people write, x' = v left out, its program and its labels."""
+    followed, first = set(dataset.unseen_derivatives()), 0
     for number, equation in enumerate(system.program.components()):
         own = None if labels is None else labels[first : first + len(equation.constants)]
         first += len(equation.constants)
         if number not in followed:
-            lines.append((f"{names[number]}'", to_text(equation, [*names, *system.inputs], digits, own)))
-    width = max(len(left) for left, _ in lines)
-    return "\n".join(f"{left:<{width}} = {right}" for left, right in lines)
+            yield number, equation, own

@@ -29,6 +29,7 @@ from odefinder.limits.deadline import Deadline
 from odefinder.numerics.knots import merged, spliced
 from odefinder.numerics.signals import Signals, constant
 from odefinder.output.constants import POWER, with_constants
+from odefinder.output.higher_order import equations_latex
 from odefinder.output.numbers import with_error
 from odefinder.output.summary import Summary
 from odefinder.simulation.driving import with_doses
@@ -88,15 +89,17 @@ class Trust:
         named = self._fitted()[row].constants
         digits = checked("shown_digits", digits)
         own = None if digits is None else 4 if digits == "enough" else int(digits)
+        shown = self.system_.digits if digits == "enough" else digits
         if not checked("errors_shown", errors):
-            return with_constants(self.system_.latex(digits), named, own)
+            return with_constants(equations_latex(self.system_, self.dataset_, shown), named, own)
         found = self._certainty(row)
         values, deviations = np.abs(self.system_.constants).tolist(), found.written_errors.tolist()
         labels = [
             with_error(value, error, digits if isinstance(digits, int) else 4, POWER) if error > 0.0 else None
             for value, error in zip(values, deviations, strict=True)
         ]
-        return with_constants(self.system_.latex(digits, labels), named, own, found.named_errors)
+        written = equations_latex(self.system_, self.dataset_, shown, labels)
+        return with_constants(written, named, own, found.named_errors)
 
     def standard_errors(self) -> list[Floats]:
         """For each row of `equations_`, the standard errors of the constants in the order of its program.

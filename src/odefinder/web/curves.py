@@ -10,12 +10,13 @@ import numpy as np
 from odefinder.data.dataset import Dataset, Floats
 from odefinder.numerics.integrate import Status, integrate
 from odefinder.numerics.signals import Signals
+from odefinder.output.higher_order import equations_latex
 from odefinder.simulation.trajectory import Task, trajectory
 from odefinder.system import ODESystem
 from odefinder.web.plain import drawn, numbers
 from odefinder.web.tables import data_of
 
-CURVE_POINTS = 400
+CURVE_POINTS = 800
 RTOL = 1e-6
 SKETCHED, SKETCH_POINTS, SKETCH_STEPS = 6, 200, 2_000  # trajectories, and of each
 MAX_STEPS = 20_000  # of the integrator: a slider must not make the page wait
@@ -71,7 +72,8 @@ def sketch(system: ODESystem, starts: Floats, dataset: Dataset) -> dict[str, Any
             system.program, start, grid, signals=signals, rtol=1e-4, atol=atol, max_steps=SKETCH_STEPS
         )
         found.append({"times": numbers(grid), "states": [drawn(one) for one in states.T]})
-    return {"variables": list(system.variables), "latex": system.latex(), "curves": found}
+    latex = equations_latex(system, dataset, system.digits)
+    return {"variables": list(system.variables), "latex": latex, "curves": found}
 
 
 def driving(

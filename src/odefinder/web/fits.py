@@ -7,16 +7,20 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import signal
 import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection
 from typing import Any
 
+from odefinder.inference.find import PREPARING
+from odefinder.web.options import option_in
 from odefinder.web.shelf import Shelf, new_id
-from odefinder.web.worker import STOP, STOPPED, Task, work
+from odefinder.web.worker import REFUSED, STOP, STOPPED, Task, work
 
 DIED = (
     "the process of this fit ended without a word: perhaps there was not enough memory, or someone ended it; "
@@ -35,8 +39,10 @@ class Job:
     stage: str = ""
     best: dict[str, Any] | None = None  # the sketch of the best system so far
     message: str = ""  # why it failed
+    option: str | None = None  # which is to blame
     stopping: bool = False
     began: float = field(default_factory=time.monotonic)
+    searching: float | None = None  # since when: compiling before does not count
     ended: float | None = None
     line: Connection | None = None  # to its process, while it runs
 
@@ -85,8 +91,10 @@ class Fits:
             "state": job.state,
             "stage": job.stage,
             "message": job.message,
+            "option": job.option,
             "stopping": job.stopping,
             "seconds": round(end - job.began, 1),
+            "searching": 0.0 if job.searching is None else round(end - job.searching, 1),
             "ahead": waiting.index(job) if job in waiting else 0,
             "running": sum(one.state == RUNNING for one in everyone),
             "waiting": len(waiting),
@@ -116,6 +124,8 @@ class Fits:
             while (answer := worker.line.recv())[0] in ("stage", "best"):
                 if answer[0] == "stage":
                     job.stage = answer[1]
+                    if job.stage != PREPARING and job.searching is None:
+                        job.searching = time.monotonic()
                 else:
                     job.best = answer[1]
         except (EOFError, OSError):
@@ -134,6 +144,8 @@ class Fits:
     @staticmethod
     def _end(job: Job, state: str, message: str) -> None:
         job.message, job.ended = message, time.monotonic()
+        if state == REFUSED:
+            state, job.option = FAILED, option_in(message)
         job.state = state
 
 
@@ -152,6 +164,9 @@ class Worker:
         return self.process.is_alive()
 
     def end(self) -> None:
-        """End it, whatever it is doing."""
+        """End it, whatever it is doing, and what it started itself."""
+        if hasattr(os, "killpg") and self.process.pid is not None:
+            with suppress(OSError):  # it has no group yet, or nobody is left in it
+                os.killpg(self.process.pid, signal.SIGKILL)
         self.process.kill()
         self.process.join()

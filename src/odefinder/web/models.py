@@ -15,13 +15,16 @@ from odefinder.inference.choose.criterion import on_front
 from odefinder.inference.remarks import Explanation
 from odefinder.numerics.signals import Signals
 from odefinder.output.export import target
-from odefinder.output.higher_order import equations_text
+from odefinder.output.higher_order import equations_latex, equations_text, state_names
 from odefinder.system import ODESystem
+from odefinder.web.advice import suggestions
 from odefinder.web.curves import curves, residuals
 from odefinder.web.plain import number, numbers
+from odefinder.web.sliders import sliders_of, varied_of, with_varied
 from odefinder.web.tables import data_of
 
 MOST_KNOTS = 20_000  # of the inputs, for a simulation on the page
+DIGITS = 4  # of constants that somebody chose
 FARTHEST = 100.0  # durations of the data that a forecast may cover
 
 
@@ -32,7 +35,8 @@ def result_of(model: ODEFormer) -> dict[str, Any]:
     fronts = on_front(sizes, [-one.explained for one in found])
     return {
         "data": data_of(model.dataset_),
-        "notes": model.notes_,
+        "notes": model.notes_[len(model.dataset_.notes) :],  # those of the data come with them
+        "suggestions": suggestions(model),
         "noise": numbers(model.noise_),
         "chosen": model.chosen_,
         "parameters": {"time_budget": model.time_budget, "random_state": model.random_state},
@@ -53,12 +57,11 @@ def result_of(model: ODEFormer) -> dict[str, Any]:
 
 def candidate_of(model: ODEFormer, row: int) -> dict[str, Any]:
     """One candidate with its curves over the data and what they leave."""
-    one, signals = explanation(model, row), signals_of(model, row)
+    one, signals, chosen = explanation(model, row), signals_of(model, row), with_choice(model, row)
     return {
         "row": row,
-        "latex": one.system.latex(),
-        "constants": constants_of(one.system),
-        "program": {"ops": one.system.program.ops.tolist(), "values": one.system.program.values.tolist()},
+        "latex": chosen.latex(),
+        **played_with(one, model.dataset_),
         "driving": driving_of(signals),
         "starts": [numbers(start) for start in one.starts],
         "curves": curves(one.system, one.starts, model.dataset_, signals=signals),
@@ -80,47 +83,47 @@ def exported(model: ODEFormer, row: int, name: str) -> tuple[str, str]:
     return with_choice(model, row).export(name), f"system_{found.name}{found.suffix}"
 
 
-def constants_of(system: ODESystem) -> list[dict[str, Any]]:
-    """The constants in the order of the program, each with the equation that it is in."""
-    return [
-        {"equation": name, "value": value}
-        for name, component in zip(system.variables, system.program.components(), strict=True)
-        for value in component.constants.tolist()
-    ]
+def played_with(one: Explanation, dataset: Dataset) -> dict[str, Any]:
+    """What sliders move, for a simulation on the page."""
+    sliders, names = sliders_of(one, dataset), state_names(one.system, dataset)
+    rows = zip(sliders.names, sliders.values, sliders.equations, strict=True)
+    return {
+        "program": {"ops": sliders.program.ops.tolist(), "values": sliders.program.values.tolist()},
+        "owners": sliders.owners,
+        "signs": sliders.signs,
+        "constants": [
+            {"name": name, "value": value, "equations": [f"{names[j]}'" for j in equations]}
+            for name, value, equations in rows
+        ],
+        "varied": varied_of(one, dataset),
+    }
 
 
 def played(model: ODEFormer, wish: Mapping[str, Any]) -> dict[str, Any]:
     """A simulation with the constants and initial values of sliders, and a forecast."""
-    one = explanation(model, wish.get("row", model.chosen_))
-    data = model.dataset_
-    constants = _floats(wish.get("constants", one.system.constants.tolist()), "constants")
-    starts = _floats(wish.get("starts", one.starts.tolist()), "starts")
-    factors = _floats(wish.get("factors", [1.0] * (len(factor_names(data)) + 1)), "factors")
-    until = _floats([wish.get("until", 1.0)], "until")[0]
-    if constants.shape != one.system.constants.shape or starts.shape != one.starts.shape:
-        raise SettingsError(
-            f"give {len(one.system.constants)} constants and starts of the shape {one.starts.shape}"
-        )
-    if factors.shape != (len(factor_names(data)) + 1,):
-        raise SettingsError(f"give {len(factor_names(data)) + 1} factors: inputs, conditions, doses")
+    row = wish.get("row", model.chosen_)
+    one, data = explanation(model, row), model.dataset_
+    sliders, varied = sliders_of(one, data), varied_of(one, data)
+    constants = _floats(wish, "constants", sliders.values)
+    starts = _floats(wish, "starts", one.starts.tolist())
+    factors = _floats(wish, "factors", [1.0] * (len(data.inputs) + len(data.conditions) + 1))
+    own = _floats(wish, "varied", [one["values"] for one in varied])
+    until = _floats(wish, "until", 1.0)
     if not 0.0 < until <= FARTHEST:
         raise SettingsError(f"a forecast may last up to {FARTHEST:g} times as long as the data")
-    program = one.system.program.with_constants(constants)
-    system = ODESystem(program, one.system.variables, one.system.inputs)
-    written = {"latex": system.latex(), "text": str(system)}
+    system = ODESystem(sliders.moved(constants), one.system.variables, one.system.inputs)
+    written = {"latex": equations_latex(system, data, DIGITS), "text": str(system)}
     if wish.get("curves") is False:  # the page simulates itself, and only wants the equations
         return written
-    scale, signals = factors.tolist(), signals_of(model, wish.get("row", model.chosen_))
+    signals = signals_of(model, row)
+    if varied:
+        signals = with_varied(signals, [one["column"] for one in varied], own)
+    scale = factors.tolist()
     return {
         **written,
-        "curves": curves(system, starts, data, until, scale, signals),
+        "curves": curves(system, starts, data, float(until), scale, signals),
         "residuals": residuals(system, starts, data, scale, signals),
     }
-
-
-def factor_names(dataset: Dataset) -> list[str]:
-    """What a slider can multiply, doses left out."""
-    return [*dataset.inputs, *dataset.conditions]
 
 
 def signals_of(model: ODEFormer, row: int) -> list[Signals]:
@@ -160,13 +163,16 @@ def _quoted(text: str) -> str:
     return '"' + text.replace('"', '""') + '"' if set(text) & set(',"\n\r') else text
 
 
-def _floats(values: Sequence[Any], what: str) -> Floats:
+def _floats(wish: Mapping[str, Any], name: str, usual: Any) -> Floats:
+    """Numbers of a request, in the shape of the usual ones."""
+    shape = np.array(usual, dtype=np.float64).shape
     try:
-        found = np.array(values, dtype=np.float64)
+        found = np.array(wish.get(name, usual), dtype=np.float64)
     except (TypeError, ValueError):
-        found = np.array([np.nan])
-    if not np.isfinite(found).all():
-        raise SettingsError(f"{what} must be numbers")
+        found = np.array(np.nan)
+    if found.shape != shape or not np.isfinite(found).all():
+        what = "a number" if shape == () else f"numbers, {' x '.join(map(str, shape))} of them"
+        raise SettingsError(f"{name} must be {what}")
     return found
 
 

@@ -44,10 +44,10 @@ def serve(
                 threading.Timer(0.5, webbrowser.open, [address]).start()
             config = uvicorn.Config(
                 app.asgi,
-                log_level="warning",
+                log_level="critical",  # that Ctrl-C ends requests is no news
                 access_log=False,
                 server_header=False,
-                timeout_graceful_shutdown=1,
+                timeout_graceful_shutdown=0,  # nobody waits for an answer any more
             )
             uvicorn.Server(config).run(sockets=[listener])
     finally:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -22,13 +23,25 @@ OPTIONS = (
     "explicit_time",
     "positive",
     "conserve",
+    "vary",
+    "terms",
+    "round_constants",
     "random_state",
     "samples",
     "network",
     "sparse",
 )
 BOUNDS = "b=0:2, or b=0: without an upper bound"
-LISTS = ("positive", "conserve")  # names or equations, with commas between them
+ALL = "all"
+LISTS = ("positive", "conserve", "vary")  # names or equations, with commas between them
+
+
+class OptionError(SettingsError):
+    """What was typed into the field of an option cannot be read."""
+
+    def __init__(self, message: str, option: str) -> None:
+        super().__init__(message)
+        self.option = option
 
 
 def available() -> dict[str, Any]:
@@ -42,16 +55,33 @@ def parameters(given: Any) -> dict[str, Any]:
     names = available()
     if not isinstance(given, Mapping) or not set(given) <= set(names):
         raise SettingsError(f"the options are {', '.join(names)}")
-    return {name: _value(name, value) for name, value in given.items()}
+    return {name: _checked(name, value) for name, value in given.items()}
+
+
+def _checked(name: str, value: Any) -> Any:
+    try:
+        return _value(name, value)
+    except SettingsError as error:
+        raise OptionError(str(error), name) from None
+
+
+def option_in(message: str) -> str | None:
+    """The option that a sentence about a fit is about: it names it, or there is no equation as in `guess`."""
+    words = re.findall(r"\w+", message.replace("operator ", "operators "))
+    return next((word for word in words if word in OPTIONS), "guess" if "equation" in words else None)
 
 
 def _value(name: str, value: Any) -> Any:
     if name == "order" and isinstance(value, str):
         return _order(value)
     if name == "fixed" and isinstance(value, str):
-        return {one: _number(text) for one, text in _pairs(value, "g=9.81")}
+        return {one: number_of(text) for one, text in pairs(value, "g=9.81")}
     if name == "bounds" and isinstance(value, str):
-        return {one: _bounds(text) for one, text in _pairs(value, BOUNDS)}
+        return {one: _bounds(text) for one, text in pairs(value, BOUNDS)}
+    if name == "positive" and value == ALL:
+        return True
+    if name == "terms" and isinstance(value, str):
+        return _terms(value)
     if name in LISTS and isinstance(value, str):
         return [part.strip() for part in value.split(",") if part.strip()]
     return value
@@ -67,29 +97,43 @@ def _text(name: str, value: Any) -> Any:
         ends = {one: ["" if end is None else f"{end:g}" for end in pair] for one, pair in value.items()}
         return ", ".join(f"{one}={':'.join(pair)}" for one, pair in ends.items())
     if isinstance(value, Mapping):
-        return ", ".join(f"{one}={number:g}" for one, number in value.items())
+        return typed_pairs(value)
     return ", ".join(map(str, value)) if isinstance(value, list | tuple) else value
 
 
-def _pairs(text: str, example: str) -> list[tuple[str, str]]:
+def typed_pairs(numbers: Mapping[str, float]) -> str:
+    """`a=1, b=2`."""
+    return ", ".join(f"{name}={number:g}" for name, number in numbers.items())
+
+
+def pairs(text: str, example: str) -> list[tuple[str, str]]:
     """Names and values of `a=1, b=2`."""
-    found = []
-    for part in filter(str.strip, text.split(",")):
-        name, equals, value = part.partition("=")
-        if not (name.strip() and equals and value.strip()):
-            raise SettingsError(f"{part.strip()[:80]!r} is not a name and a value; write {example}")
-        found.append((name.strip(), value.strip()))
-    return found
+    return [_pair(part, example) for part in filter(str.strip, text.split(","))]
+
+
+def _pair(text: str, example: str) -> tuple[str, str]:
+    name, equals, value = text.partition("=")
+    if not (name.strip() and equals and value.strip()):
+        raise SettingsError(f"{text.strip()[:80]!r} is not a name and a value; write {example}")
+    return name.strip(), value.strip()
 
 
 def _bounds(text: str) -> tuple[float | None, float | None]:
     low, colon, high = text.partition(":")
     if not colon:
         raise SettingsError(f"{text[:80]!r} has no bounds; write {BOUNDS}")
-    return tuple(_number(end) if end.strip() else None for end in (low, high))  # type: ignore[return-value]
+    return tuple(number_of(end) if end.strip() else None for end in (low, high))  # type: ignore[return-value]
 
 
-def _number(text: str) -> float:
+def _terms(text: str) -> str | dict[str, str]:
+    """`x, x*y` for all equations, or `x = x, x*y; y = !y^2` for each."""
+    if "=" not in text:
+        return text
+    parts = [part for part in text.split(";") if part.strip()]
+    return dict(_pair(part, "x = x, x*y; y = !y^2") for part in parts)
+
+
+def number_of(text: str) -> float:
     try:
         return float(text)
     except ValueError:

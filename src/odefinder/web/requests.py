@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +11,8 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from odefinder.errors import OdefinderError, SettingsError
+from odefinder.web.options import number_of, pairs
+from odefinder.web.tables import Reading
 
 MESSAGE_LIMIT = 2**20  # bytes of a request other than an upload
 Endpoint = Callable[[Request], Awaitable[Response]]
@@ -35,7 +37,7 @@ def plain_errors(endpoint: Endpoint) -> Endpoint:
         except TooLargeError as error:
             return JSONResponse({"error": str(error)}, 413)
         except OdefinderError as error:
-            return JSONResponse({"error": str(error)}, 400)
+            return JSONResponse({"error": str(error), "option": getattr(error, "option", None)}, 400)
 
     return answer
 
@@ -66,12 +68,18 @@ async def json_of(request: Request) -> dict[str, Any]:
     return content
 
 
-def roles_of(given: Any) -> dict[str, str] | None:
-    if given is None:
-        return None
-    if not isinstance(given, dict):
+def reading_of(wish: Mapping[str, Any]) -> Reading:
+    """What a request says about its table: roles, the unit of time, standard errors."""
+    roles, unit, errors = (wish.get(name) for name in ("roles", "time_unit", "errors"))
+    if roles is not None and not isinstance(roles, dict):
         raise SettingsError("roles is an object: column -> role")
-    return {str(title): str(role) for title, role in given.items()}
+    if not isinstance(unit or "", str) or not isinstance(errors or "", str):
+        raise SettingsError("time_unit and errors are texts")
+    return Reading(
+        None if roles is None else {str(title): str(role) for title, role in roles.items()},
+        unit or None,
+        {name: number_of(text) for name, text in pairs(errors or "", "x=0.1")},
+    )
 
 
 def ending_of(name: str) -> str:

@@ -25,6 +25,7 @@ from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from odefinder.data.bundled import BUNDLED, sample_path
+from odefinder.data.time_units import SECONDS
 from odefinder.errors import DataError, OdefinderError
 from odefinder.estimator import ODEFormer
 from odefinder.expressions.program import OPCODE_BY_NAME
@@ -32,7 +33,7 @@ from odefinder.output.export import TARGETS
 from odefinder.web import models, report, trust
 from odefinder.web.fits import Fits, Job
 from odefinder.web.guard import Guard
-from odefinder.web.options import available, parameters, typed
+from odefinder.web.options import available, parameters, typed, typed_pairs
 from odefinder.web.requests import (
     Endpoint,
     NotFoundError,
@@ -41,10 +42,10 @@ from odefinder.web.requests import (
     json_of,
     limited,
     plain_errors,
-    roles_of,
+    reading_of,
 )
 from odefinder.web.shelf import KEPT, Shelf, new_id
-from odefinder.web.tables import ROLES, Table, preview, sample_roles
+from odefinder.web.tables import ROLES, Reading, Table, preview, sample_roles
 from odefinder.web.worker import Task
 
 Result = TypeVar("Result")
@@ -63,7 +64,7 @@ class App:
     ) -> None:  # fmt: skip
         self.folder = Path(tempfile.mkdtemp(prefix="odefinder-"))
         self.upload_limit, self.fixed = upload_limit, options or {}
-        self.tables: Shelf[Table] = Shelf(lambda table: self._remove(table.path), kept)
+        self.tables: Shelf[Table] = Shelf(self._discard, kept)
         self.models: Shelf[ODEFormer] = Shelf(kept=kept)
         self.fits = Fits(self._keep, processes)
         self._page = (STATIC / "index.html").read_bytes()
@@ -78,7 +79,7 @@ class App:
             ("/api/about", self.about, get),
             ("/api/tables", self.upload, post),
             ("/api/samples/{name}", self.sample, post),
-            ("/api/tables/{id}/roles", self.roles, post),
+            ("/api/tables/{id}/reading", self.reading, post),
             ("/api/fits", self.fit, post),
             ("/api/fits/{id}", self.fit_status, get),
             ("/api/fits/{id}/events", self.events, get),
@@ -102,11 +103,13 @@ class App:
 
     async def _quickly(self, function: Callable[..., Result], *given: Any) -> Result:
         """In a thread.  A few at a time: each more would make the page itself wait."""
-        return await to_thread.run_sync(partial(function, *given), limiter=self._quick)
+        return await to_thread.run_sync(
+            partial(function, *given), abandon_on_cancel=True, limiter=self._quick
+        )
 
     async def _slowly(self, function: Callable[..., Result], *given: Any) -> Result:
         """Likewise, for what may take seconds; nothing quick waits for it."""
-        return await to_thread.run_sync(partial(function, *given), limiter=self._slow)
+        return await to_thread.run_sync(partial(function, *given), abandon_on_cancel=True, limiter=self._slow)
 
     def close(self) -> None:
         """End all fits and remove the folder."""
@@ -125,6 +128,7 @@ class App:
                 "version": version("odefinder"),
                 "samples": [{"name": name, "about": one.about} for name, one in BUNDLED.items()],
                 "roles": list(ROLES),
+                "time_units": list(SECONDS),
                 "parameters": available(),
                 "operators": [name for name in OPCODE_BY_NAME if name not in ("add", "mul")],
                 "exports": [{"name": one.name, "title": one.title} for one in TARGETS.values()],
@@ -135,11 +139,23 @@ class App:
     # ------------------------------------------------------------------------------------ tables
 
     async def upload(self, request: Request) -> Response:
-        """A file as the body of the request; its name says only what kind it is."""
-        name = request.query_params.get("name", "table.csv")[:200]
+        """A file as the body of the request; its name says only what kind it is.
+
+        after: the id of a table to which its trajectories are added.
+        """
+        name, after = request.query_params.get("name", "table.csv")[:200], request.query_params.get("after")
+        before = None if after is None else self._table(after)
         path = self.folder / f"{new_id()}{ending_of(name)}"
         await self._save(request, path)
-        return JSONResponse(await self._new_table(Table(path, name)))
+        if before is None:
+            return JSONResponse(await self._new_table(Table((path,), (name,))))
+        both = before.and_another(path, name)
+        try:
+            found = await self._quickly(preview, both)
+        except OdefinderError:
+            self._remove(path)
+            raise
+        return JSONResponse({"id": self.tables.put(both, after), **found})
 
     async def sample(self, request: Request) -> Response:
         name = request.path_params["name"]
@@ -147,24 +163,25 @@ class App:
             raise NotFoundError(f"there is no sample {name!r}; there are {', '.join(BUNDLED)}")
         known, path = BUNDLED[name], self.folder / f"{new_id()}.csv"
         shutil.copyfile(sample_path(name), path)
-        found = await self._new_table(Table(path, f"{name}.csv", known.errors))
-        roles = sample_roles(found, known)
-        if roles != found["roles"]:
-            found.update(await self._quickly(preview, self._table(found["id"]), roles))
-        return JSONResponse({**found, "options": typed(known.parameters)})
+        found = await self._new_table(Table((path,), (f"{name}.csv",)))
+        reading = Reading(sample_roles(found, known), None, known.errors)
+        found.update(await self._quickly(preview, self._table(found["id"]), reading))
+        return JSONResponse(
+            {**found, "options": typed(known.parameters), "errors": typed_pairs(known.errors), "chosen": True}
+        )
 
     async def _new_table(self, table: Table) -> dict[str, Any]:
         try:
             found = await self._quickly(preview, table)
         except OdefinderError:
-            self._remove(table.path)
+            self._discard(table)
             raise
         return {"id": self.tables.put(table), **found}
 
-    async def roles(self, request: Request) -> Response:
-        """The same table with other roles of its columns."""
+    async def reading(self, request: Request) -> Response:
+        """The same table with other roles of its columns, in another unit of time, or with errors."""
         table, wish = self._table(request.path_params["id"]), await json_of(request)
-        found = await self._quickly(preview, table, roles_of(wish.get("roles")))
+        found = await self._quickly(preview, table, reading_of(wish))
         return JSONResponse({"id": request.path_params["id"], **found})
 
     def _table(self, name: Any) -> Table:
@@ -179,7 +196,7 @@ class App:
         wish = await json_of(request)
         table, options = self._table(wish.get("table")), parameters(wish.get("options") or {})
         target = self.folder / f"{new_id()}.json"
-        job = self.fits.start(Task(table, roles_of(wish.get("roles")), {**options, **self.fixed}, target))
+        job = self.fits.start(Task(table, reading_of(wish), {**options, **self.fixed}, target))
         return JSONResponse(self.fits.status(job))
 
     async def fit_status(self, request: Request) -> Response:
@@ -305,6 +322,10 @@ class App:
         except TooLargeError:
             self._remove(path)
             raise
+
+    def _discard(self, table: Table) -> None:
+        for path in table.paths:
+            self._remove(path)
 
     @staticmethod
     def _remove(path: Path) -> None:

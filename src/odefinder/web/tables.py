@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -12,81 +12,127 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from odefinder.data.bundled import Sample
+from odefinder.data.columns import plain_columns
 from odefinder.data.dataset import Dataset, Floats
 from odefinder.data.files import load, read
+from odefinder.data.joining import joined, short_names
+from odefinder.data.known import Extras, variable_of
+from odefinder.data.long_tables import pivoted
 from odefinder.data.names import names_a_trajectory, read_time_title
 from odefinder.data.roles import Role
+from odefinder.data.tables import from_frame
+from odefinder.data.time_units import with_time_unit
+from odefinder.data.unit_rows import without_unit_row
 from odefinder.errors import DataError, OdefinderError, SettingsError
 from odefinder.numerics.knots import values_at
 from odefinder.numerics.signals import Signals
+from odefinder.web.advice import on_the_page
 from odefinder.web.plain import number, numbers
 
-ROLES = ("observed", "input", "condition", "error", "time", "trajectory", "ignore")
+# group: it tells trajectories apart, and its number is a condition of each.
+ROLES = ("observed", "input", "condition", "error", "time", "trajectory", "group", "ignore")
 SHOWN_ROWS = 8
 SHOWN_COLUMNS = 100
 DRAWN_POINTS = 2000  # of each trajectory: more cannot be told apart on a screen
+Columns = tuple[pd.DataFrame | None, list[str]]  # a table as it was understood, and notes; None: arrays
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What the page says about a table."""
+
+    roles: Mapping[str, str] | None = None  # of its columns; None: they are found by name
+    time_unit: str | None = None
+    errors: Mapping[str, float] = field(default_factory=dict)  # standard errors that no column has
+
+
+AS_FOUND = Reading()
 
 
 @dataclass(frozen=True)
 class Table:
-    """A file that came from the page, under the name that it had there."""
+    """Files that came from the page, under the names that they had there; several are trajectories."""
 
-    path: Path
-    name: str
-    errors: Mapping[str, float] = field(default_factory=dict)  # of variables, where no column has them
+    paths: tuple[Path, ...]
+    names: tuple[str, ...]
 
-    def read(self, roles: Mapping[str, str] | None = None) -> Dataset:
-        """The data; `roles` says what each column is, and without it that is found out by name."""
+    @property
+    def name(self) -> str:
+        return ", ".join(self.names)
+
+    def and_another(self, path: Path, name: str) -> Table:
+        """With one more file."""
+        return Table((*self.paths, path), (*self.names, name))
+
+    def read(self, reading: Reading = AS_FOUND) -> Dataset:
+        """The data."""
+        return self.dataset(self.columns(), reading)
+
+    def columns(self) -> list[Columns]:
+        """The columns of each file: units below the titles are part of them, long tables are wide."""
+        return [self._naming(k, self._columns, path) for k, path in enumerate(self.paths)]
+
+    def dataset(self, columns: Sequence[Columns], reading: Reading) -> Dataset:
+        """The data in these columns."""
+        options = reading_options(reading)
+        parts = [self._naming(k, self._read, k, own, options) for k, own in enumerate(columns)]
+        dataset = joined(parts, short_names([Path(name) for name in self.names]))
+        return dataset if reading.time_unit is None else with_time_unit(dataset, reading.time_unit)
+
+    @staticmethod
+    def _columns(path: Path) -> Columns:
+        content = load(path)
+        if not isinstance(content, pd.DataFrame):
+            return None, []
+        frame, notes = without_unit_row(plain_columns(content))
+        frame, more = pivoted(frame, ())
+        return frame, notes + more
+
+    def _read(self, k: int, columns: Columns, options: Mapping[str, Any]) -> Dataset:
+        frame, notes = columns
+        if frame is None:
+            return read(self.paths[k], errors=options["extras"].errors)
+        left = frame.drop(columns=[name for name in frame.columns if str(name) in options["ignored"]])
+        found = from_frame(
+            left, options["time"], options["trajectory"], options["variables"], True, options["extras"]
+        )
+        return replace(found, notes=(*notes, *found.notes))
+
+    def _naming(self, k: int, function: Any, *given: Any) -> Any:
+        """Call it; errors begin with the name that the file has on the page."""
+        path, name = str(self.paths[k]), self.names[k]
         try:
-            options = reading_options(roles)
-            if self.errors and not options.get("errors"):
-                options["errors"] = self._errors(options.get("variables"))
-            return read(self.path, **options)
-        except OdefinderError as error:
-            raise type(error)(self._named(str(error))) from None
-
-    def _errors(self, titles: Sequence[str] | None) -> dict[str, float] | None:
-        """The errors of the variables that are used; a title may have a unit behind the name."""
-        used = [
-            name
-            for name in self.errors
-            if titles is None or any(title.partition(" (")[0] == name for title in titles)
-        ]
-        return {name: self.errors[name] for name in used} or None
-
-    def columns(self) -> pd.DataFrame:
-        """The table as it stands in the file."""
-        try:
-            content = load(self.path)
-        except OdefinderError as error:
-            raise DataError(self._named(f"{self.path}: {error}")) from None
-        return content if isinstance(content, pd.DataFrame) else pd.DataFrame()
-
-    def _named(self, message: str) -> str:
-        return message.replace(str(self.path), self.name)
+            return function(*given)
+        except DataError as error:
+            message = str(error).replace(path, name)
+            raise DataError(message if message.startswith(name) else f"{name}: {message}") from None
 
 
-def reading_options(roles: Mapping[str, str] | None) -> dict[str, Any]:
-    """The roles of the columns as arguments of `read`."""
-    if not roles:
-        return {}
+def reading_options(reading: Reading) -> dict[str, Any]:
+    """The roles of the columns as `from_frame` takes them."""
+    roles = reading.roles or {}
     unknown = next((role for role in roles.values() if role not in ROLES), None)
     if unknown is not None:
         raise SettingsError(f"there is no role {unknown!r}; choose from {', '.join(ROLES)}")
     columns = {role: [title for title, one in roles.items() if one == role] for role in ROLES}
+    columns["trajectory"] += columns["group"]
+    columns["condition"] += columns["group"]
     for role in ("time", "trajectory"):
         if len(columns[role]) > 1:
             both = " and ".join(map(repr, columns[role][:2]))
             raise SettingsError(f"both {both} are the {role}; choose one of them")
-    if not columns["observed"]:
+    if roles and not columns["observed"]:
         raise SettingsError("no column is observed; choose at least one")
+    errors: Any = columns["error"] or None
+    if reading.errors:
+        own = {variable_of(column, columns["observed"]): column for column in columns["error"]}
+        errors = {**own, **reading.errors}
     return {
-        "variables": columns["observed"],
+        "variables": columns["observed"] or None,
         "time": next(iter(columns["time"]), None),
         "trajectory": next(iter(columns["trajectory"]), None),
-        "inputs": columns["input"] or None,
-        "conditions": columns["condition"] or None,
-        "errors": columns["error"] or None,
+        "ignored": columns["ignore"],
+        "extras": Extras(columns["input"] or None, columns["condition"] or None, errors),
     }
 
 
@@ -103,20 +149,59 @@ def sample_roles(found: Mapping[str, Any], known: Sample) -> dict[str, str]:
     return roles
 
 
-def preview(table: Table, roles: Mapping[str, str] | None = None) -> dict[str, Any]:
+def preview(table: Table, reading: Reading = AS_FOUND) -> dict[str, Any]:
     """What the page shows of a table; where it cannot be used, `error` says why."""
-    frame = table.columns()
+    columns = table.columns()
+    frame = pd.DataFrame() if columns[0][0] is None else columns[0][0]
     found: dict[str, Any] = {
         "name": table.name,
-        "rows": len(frame),
+        "rows": sum(len(own) for own, _ in columns if own is not None),
         "columns": [str(name) for name in frame.columns[:SHOWN_COLUMNS]],
         "head": [[_cell(value) for value in row[:SHOWN_COLUMNS]] for row in _head(frame)],
     }
+    roles = reading.roles
     try:
-        dataset = table.read(roles)
+        dataset = table.dataset(columns, reading)
     except OdefinderError as error:
-        return {**found, "roles": roles or _guessed_roles(frame), "error": str(error)}
+        label = None if roles else _label_column(frame)
+        if label is None:
+            return {**found, "roles": roles or _guessed_roles(frame), "error": on_the_page(str(error))}
+        return _with_labels(table, columns, reading, label, {**found, "error": on_the_page(str(error))})
     return {**found, "roles": roles or _understood_roles(frame, dataset), "data": data_of(dataset)}
+
+
+def _with_labels(
+    table: Table, columns: Sequence[Columns], reading: Reading, label: str, found: dict[str, Any]
+) -> dict[str, Any]:
+    """The preview of a table whose times start over with each value of a column: it names trajectories."""
+    frame = columns[0][0]
+    assert frame is not None
+    numeric = pd.api.types.is_numeric_dtype(frame[label].dtype)
+    roles = {**_guessed_roles(frame), label: "group" if numeric else "trajectory"}
+    try:
+        dataset = table.dataset(columns, replace(reading, roles=roles))
+    except OdefinderError:
+        return {**found, "roles": roles}
+    del found["error"]
+    data = data_of(dataset)
+    also = ", and is known for each of them" if numeric else ""
+    data["notes"].insert(
+        0, f"The times start over with every value of {label!r}: it tells trajectories apart{also}."
+    )
+    return {**found, "roles": roles, "chosen": True, "data": data}
+
+
+def _label_column(frame: pd.DataFrame) -> str | None:
+    """The only column that changes just where the times start over."""
+    times = next((name for name in frame.columns if read_time_title(str(name))[0] is not None), None)
+    if times is None or not pd.api.types.is_numeric_dtype(frame[times].dtype):
+        return None
+    back = np.diff(frame[times].to_numpy(np.float64)) < 0.0
+    if not back.any():
+        return None
+    changes = {name: frame[name].to_numpy() for name in frame.columns if name != times}
+    found = [name for name, own in changes.items() if np.array_equal(own[1:] != own[:-1], back)]
+    return str(found[0]) if len(found) == 1 else None
 
 
 def data_of(dataset: Dataset) -> dict[str, Any]:
@@ -133,7 +218,7 @@ def data_of(dataset: Dataset) -> dict[str, Any]:
         "doses": any(dataset.doses),
         "errors": bool(dataset.errors),
         "gaps": _gaps(dataset),
-        "notes": list(dataset.notes),
+        "notes": [on_the_page(note) for note in dataset.notes],
         "trajectories": [_trajectory(dataset, number) for number in range(len(dataset))],
     }
 
@@ -221,5 +306,6 @@ def _guessed_roles(frame: pd.DataFrame) -> dict[str, str]:
         elif names_a_trajectory(name) and "trajectory" not in roles.values():
             roles[name] = "trajectory"
         else:
-            roles[name] = "observed" if pd.api.types.is_numeric_dtype(frame[column].dtype) else "ignore"
+            values = pd.to_numeric(frame[column], errors="coerce")
+            roles[name] = "observed" if values.notna().any() else "ignore"
     return roles

@@ -9,7 +9,6 @@ import numpy as np
 from odefinder.errors import SettingsError
 from odefinder.estimator import ODEFormer
 from odefinder.output.higher_order import equations_text
-from odefinder.output.summary import Summary
 from odefinder.web.models import FARTHEST, with_choice
 from odefinder.web.plain import drawn, number, numbers
 
@@ -39,16 +38,8 @@ def trust_of(model: ODEFormer, row: int) -> dict[str, Any]:
             for one in summary.constants
             if not one.given or one.fixed
         ],
-        "names": _names(chosen, summary),
         "remarks": list(summary.remarks),
     }
-
-
-def _names(chosen: ODEFormer, summary: Summary) -> list[str]:
-    """Of the system's constants; where parameters have names, its numbers have none."""
-    if summary.labels is None:
-        return [""] * len(chosen.system_.constants)
-    return [one.name for one in summary.constants if one.written]
 
 
 def bands_of(model: ODEFormer, row: int, until: Any = 1.0) -> list[dict[str, Any]]:

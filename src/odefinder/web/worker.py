@@ -7,6 +7,7 @@ Another one speaks, so that Ctrl-C never cuts a message in two.
 from __future__ import annotations
 
 import _thread
+import os
 import queue
 import signal
 import threading
@@ -15,16 +16,17 @@ from contextlib import suppress
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 from odefinder.data.dataset import Dataset, Floats
-from odefinder.errors import OdefinderError
+from odefinder.errors import ExpressionError, OdefinderError, SettingsError
 from odefinder.system import ODESystem
-from odefinder.web.tables import Table
+from odefinder.web.tables import Reading, Table
 
 Answer = tuple[str, Any]
 Say = Callable[[Answer], None]
 STOP = "stop"
+REFUSED = "refused"  # an option is to blame
 STOPPED = "The fit was stopped before it had found a system."
 
 
@@ -33,7 +35,7 @@ class Task:
     """A fit to be done; the result is written to `target` as a model file."""
 
     table: Table
-    roles: Mapping[str, str] | None
+    reading: Reading
     options: Mapping[str, Any]  # parameters of ODEFormer
     target: Path
 
@@ -41,10 +43,13 @@ class Task:
 def work(line: Connection) -> None:
     """The main loop.
 
-    Answers are pairs: ("stage", name), ("best", sketch), ("done", ""), ("failed", why), ("stopped", why).
+    Answers are pairs: ("stage", name), ("best", sketch), ("done", ""), ("failed", why), ("refused", why),
+    ("stopped", why).
     """
+    if hasattr(os, "setsid"):
+        os.setsid()  # a group of its own: what it starts ends with it, and Ctrl-C is the server's business
     signal.signal(signal.SIGINT, signal.default_int_handler)
-    tasks: queue.SimpleQueue[Task | None] = queue.SimpleQueue()
+    tasks: queue.SimpleQueue[Task] = queue.SimpleQueue()
     answers: queue.SimpleQueue[Answer] = queue.SimpleQueue()
     busy = threading.Event()
 
@@ -52,14 +57,12 @@ def work(line: Connection) -> None:
         while True:
             try:
                 message = line.recv()
-            except (EOFError, OSError):
-                message = None
+            except (EOFError, OSError):  # the server is gone: nobody wants the result
+                _end_group()
             if message != STOP:
                 tasks.put(message)
             elif busy.is_set():
                 _thread.interrupt_main()
-            if message is None:
-                return
 
     def speak() -> None:
         with suppress(OSError):  # the server is gone, as `listen` notices, too
@@ -68,9 +71,16 @@ def work(line: Connection) -> None:
 
     for one in (listen, speak):
         threading.Thread(target=one, daemon=True).start()
-    with suppress(KeyboardInterrupt):  # Ctrl-C in the terminal
-        while (task := tasks.get()) is not None:
-            answers.put(_answer(task, answers.put, busy))
+    with suppress(KeyboardInterrupt):
+        while True:
+            answers.put(_answer(tasks.get(), answers.put, busy))
+
+
+def _end_group() -> NoReturn:
+    """End this process and those that it started."""
+    if hasattr(os, "killpg"):
+        os.killpg(os.getpgid(0), signal.SIGKILL)
+    os._exit(1)
 
 
 def _answer(task: Task, say: Say, busy: threading.Event) -> Answer:
@@ -80,6 +90,8 @@ def _answer(task: Task, say: Say, busy: threading.Event) -> Answer:
         _fit(task, say)
         busy.clear()
         return "done", ""
+    except (SettingsError, ExpressionError) as error:
+        return REFUSED, str(error)
     except OdefinderError as error:
         return "failed", str(error)
     except KeyboardInterrupt:
@@ -95,7 +107,7 @@ def _answer(task: Task, say: Say, busy: threading.Event) -> Answer:
 def _fit(task: Task, say: Say) -> None:
     from odefinder.estimator import ODEFormer
 
-    dataset = task.table.read(task.roles)
+    dataset = task.table.read(task.reading)
     model = ODEFormer(**task.options)
     model.progress = _Progress(say, model._cast(dataset))
     model.fit(dataset)

@@ -8,7 +8,7 @@ async function ask(path, options = {}) {
     throw new Error("odefinder does not answer; is it still running in the terminal?");
   }
   const answer = await response.json().catch(() => ({ error: `odefinder answered with ${response.status}` }));
-  if (!response.ok) throw new Error(answer.error ?? `odefinder answered with ${response.status}`);
+  if (!response.ok) throw Object.assign(new Error(answer.error ?? `odefinder answered with ${response.status}`), { option: answer.option });
   return answer;
 }
 
@@ -17,9 +17,12 @@ const post = (path, content) =>
 
 export const about = () => ask("about");
 export const sample = (name) => post(`samples/${encodeURIComponent(name)}`, {});
-export const upload = (body, name) => ask(`tables?name=${encodeURIComponent(name)}`, { method: "POST", body });
-export const withRoles = (table, roles) => post(`tables/${table}/roles`, { roles });
-export const startFit = (table, roles, options) => post("fits", { table, roles, options });
+// after: the id of a table whose further trajectories these are.
+export const upload = (body, name, after) =>
+  ask(`tables?name=${encodeURIComponent(name)}${after ? `&after=${after}` : ""}`, { method: "POST", body });
+// reading: { roles, time_unit, errors }.
+export const read = (table, reading) => post(`tables/${table}/reading`, reading);
+export const startFit = (table, reading, options) => post("fits", { table, ...reading, options });
 export const stopFit = (id) => post(`fits/${id}/stop`, {});
 export const openModel = (body, name) => ask(`models?name=${encodeURIComponent(name)}`, { method: "POST", body });
 export const result = (id) => ask(`models/${id}`);

@@ -1,9 +1,10 @@
 // The candidates as a front: size against error.  A click chooses one.
 
 import { colour } from "./colours.js";
-import { Plane, range, svg } from "./svg.js";
+import { short } from "./dom.js";
+import { Plane, range, svg, ticks } from "./svg.js";
 
-const SIZE = { width: 480, height: 240, margin: { left: 64, right: 12, top: 12, bottom: 44 } };
+const SIZE = { width: 480, height: 240, margin: { left: 76, right: 12, top: 12, bottom: 44 } };
 const LEAST = 1e-12; // an error of 0 would have no place on a logarithmic axis
 
 export class Front {
@@ -14,9 +15,8 @@ export class Front {
     if (!shown.length) return;
     const points = shown.map((one) => [one.complexity, Math.log10(Math.max(1 - explained(one), LEAST))]);
     const plane = new Plane(SIZE, [range(points.map(([x]) => x)), range(points.map(([, y]) => y))]);
-    const power = (y) => (10 ** y).toPrecision(2).replace(/\.?0+(e|$)/, "$1");
     const drawing = svg("svg", { viewBox: `0 0 ${SIZE.width} ${SIZE.height}`, class: "portrait", role: "img", "aria-label": "Complexity and error of the candidates" });
-    drawing.append(...plane.axes(["complexity", "error, 1 − R²"], [String, power]));
+    drawing.append(...plane.axes(["complexity", "error, 1 − R²"], { words: [short, (y) => short(10 ** y)], steps: [wholes, powers] }));
     shown.forEach((one, i) => {
       const [cx, cy] = plane.at(points[i]);
       const dot = svg("circle", { cx, cy, class: "dot", "fill-opacity": one.front ? "1" : "0.4" });
@@ -34,4 +34,22 @@ export class Front {
       dot.setAttribute("fill", colour(k === row ? 1 : 0));
     }
   }
+}
+
+const wholes = (range) => ticks(range).filter((x) => Math.abs(x - Math.round(x)) < 1e-6);
+
+// Ticks of a logarithmic axis: powers of 10, with others between them where there are few.
+function powers([low, high]) {
+  const within = (digits) => {
+    const found = [];
+    for (let power = Math.floor(low); power <= high; power += 1) {
+      for (const digit of digits) found.push(power + Math.log10(digit));
+    }
+    return found.filter((y) => y >= low && y <= high);
+  };
+  const choices = [within([1]), within([1, 2, 5]), within([1, 2, 3, 4, 5, 6, 7, 8, 9])];
+  const many = choices.find((one) => one.length > 1);
+  if (!many) return ticks([low, high]);
+  const every = Math.ceil(many.length / 6);
+  return many.filter((_, k) => k % every === 0);
 }

@@ -53,10 +53,24 @@ export function evaluator({ ops, values }) {
   };
 }
 
-// The same program with other constants, in its order.
-export function withConstants({ ops, values }, constants) {
-  let k = 0;
-  return { ops, values: values.map((value, i) => (ops[i] === CONST ? constants[k++] : value)) };
+// The same program with the values of sliders: `owners` says which of them each number follows, or -1.
+export function withConstants({ ops, values }, { owners, signs }, constants) {
+  let k = -1;
+  const number = (value) => {
+    k += 1;
+    return owners[k] < 0 ? value : signs[k] * constants[owners[k]];
+  };
+  return { ops, values: values.map((value, i) => (ops[i] === CONST ? number(value) : value)) };
+}
+
+// The same signals with another value in some columns, such as a constant that differs between trajectories.
+export function withColumns({ before, after, ...rest }, columns) {
+  const set = (row) => {
+    const copy = [...row];
+    columns.forEach(({ column, value }) => { copy[column] = value; });
+    return copy;
+  };
+  return { ...rest, before: before.map(set), after: after.map(set) };
 }
 
 // Known signals, linear between knots, where they may jump.  time: the column that is the time itself, or -1.

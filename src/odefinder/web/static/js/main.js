@@ -3,13 +3,14 @@
 import * as api from "./api.js";
 import { byId, el, showError } from "./dom.js";
 import { Live } from "./live.js";
-import { options, setOptions, showOptions } from "./options.js";
+import { clearOptionErrors, options, setOptions, showOptionError, showOptions } from "./options.js";
 import { foldPreview, showPreview } from "./preview.js";
 import { showResult } from "./result.js";
 
 const USUAL_BUDGET = 10; // seconds
+const PREPARING = "preparing"; // a stage that does not count
 let server = null;
-let table = null;
+let table = null; // what was understood of it, and `reading`: what the page says about it
 let fit = null; // the id of the one that runs
 
 async function start() {
@@ -26,12 +27,12 @@ function listen() {
     if (event.target.value) use(api.sample(event.target.value));
     event.target.value = "";
   });
-  byId("file").addEventListener("change", (event) => take(event.target.files[0]));
+  byId("file").addEventListener("change", (event) => take([...event.target.files]));
   for (const name of ["dragover", "dragleave", "drop"]) {
     document.addEventListener(name, (event) => {
       event.preventDefault();
       drop.classList.toggle("over", name === "dragover");
-      if (name === "drop") take(event.dataTransfer.files[0]);
+      if (name === "drop") take([...event.dataTransfer.files]);
     });
   }
   byId("paste").addEventListener("click", () => {
@@ -44,76 +45,85 @@ function listen() {
   byId("stop").addEventListener("click", () => fit && api.stopFit(fit).catch((error) => showError("fit-error", error.message)));
 }
 
-// A file: a saved model, or a table.
-async function take(file) {
-  if (!file) return;
+// Files: a saved model, or tables, each with trajectories of its own.
+async function take(files) {
+  if (!files.length) return;
   byId("file").value = "";
-  if (file.size > server.upload_limit) {
-    showError("data-error", `${file.name} has more than ${server.upload_limit / 2 ** 20} MB; give fewer rows, or use the command line`);
+  const large = files.find((file) => file.size > server.upload_limit);
+  if (large) {
+    showError("data-error", `${large.name} has more than ${server.upload_limit / 2 ** 20} MB; give fewer rows, or use the command line`);
     return;
   }
-  const isModel = file.name.endsWith(".json") && (await file.slice(0, 200).text()).includes('"odefinder model"');
-  if (!isModel) {
-    await use(api.upload(file, file.name));
-    return;
-  }
+  const [first] = files;
+  const isModel = first.name.endsWith(".json") && (await first.slice(0, 200).text()).includes('"odefinder model"');
+  await (isModel ? openModel(first) : use(uploaded(files)));
+}
+
+async function uploaded(files) {
+  let found = null;
+  for (const file of files) found = await api.upload(file, file.name, found?.id);
+  return found;
+}
+
+async function openModel(file) {
   showError("data-error", null);
   try {
-    await showResult((await api.openModel(file, file.name)).id, server.exports);
+    const { id } = await api.openModel(file, file.name);
+    byId("preview").hidden = byId("fit").hidden = true; // they are about another table
+    await showResult(id, server.exports, null);
   } catch (error) {
     showError("data-error", error.message);
   }
 }
 
-async function use(request) {
+async function use(request, reading = null) {
   try {
     table = await request;
-    if (table.options) {
-      setOptions(table.options); // a sample knows how it is fitted, and what its columns are
-      table.chosen = true;
-    }
+    if (table.options) setOptions(table.options); // a sample knows how it is fitted
+    const roles = table.chosen ? table.roles : null;
+    table.reading = reading ?? { roles, time_unit: "", errors: table.errors ?? "" };
     byId("drop").classList.add("small");
     byId("paste-area").hidden = true;
     showError("data-error", table.error);
-    showPreview(table, server.roles, changeRoles);
+    clearOptionErrors();
+    showPreview(table, server, changeReading);
     byId("fit").hidden = !table.data;
   } catch (error) {
     showError("data-error", error.message);
   }
 }
 
-async function changeRoles(roles) {
-  const one = (role) => Object.keys(roles).filter((title) => roles[title] === role);
-  for (const role of ["time", "trajectory"]) { // the new one takes over from the old
-    const [old] = one(role).filter((title) => table.roles[title] === role);
-    if (one(role).length > 1) roles[old] = "ignore";
+// change: { roles }, { time_unit } or { errors }.
+async function changeReading(change) {
+  const reading = { ...table.reading, ...change };
+  for (const alone of [["time"], ["trajectory", "group"]]) { // the new one takes over from the old
+    const titles = Object.keys(reading.roles ?? {}).filter((title) => alone.includes(reading.roles[title]));
+    const [old] = titles.filter((title) => alone.includes(table.roles[title]));
+    if (titles.length > 1) reading.roles[old] = "ignore";
   }
-  table.chosen = true;
-  await use(api.withRoles(table.id, roles).then((found) => ({ ...found, chosen: true })));
+  await use(api.read(table.id, reading), reading);
 }
 
 async function run() {
   showError("fit-error", null);
+  clearOptionErrors();
   byId("start").disabled = true;
   byId("stop").hidden = byId("bar").hidden = false;
   const live = new Live(table.data);
   foldPreview();
   try {
     const wish = options();
-    const job = await api.startFit(table.id, table.chosen ? table.roles : null, wish);
+    const job = await api.startFit(table.id, table.reading, wish);
     fit = job.id;
     const last = await api.follow(fit, (status) => {
       progress(status, wish.time_budget);
       if (status.best) live.draw(status.best);
     });
     live.close();
-    if (last.state === "done") {
-      await showResult(fit, server.exports);
-    } else {
-      showError("fit-error", last.message);
-    }
+    if (last.state === "done") await showResult(fit, server.exports, again);
+    else refused(last.message, last.option);
   } catch (error) {
-    showError("fit-error", error.message);
+    refused(error.message, error.option);
   }
   live.close();
   fit = null;
@@ -121,16 +131,31 @@ async function run() {
   byId("stop").hidden = byId("bar").hidden = true;
 }
 
+// A mistake in an option is shown where it was made.
+function refused(message, option) {
+  byId("progress").textContent = "";
+  if (!option || !showOptionError(option, message)) showError("fit-error", message);
+}
+
+// Fit with some other options.
+function again(change) {
+  setOptions({ ...options(), ...change });
+  byId("fit").scrollIntoView({ behavior: "smooth" });
+  run();
+}
+
 function progress(status, budget) {
+  const preparing = status.stage === PREPARING || !status.stage;
   const words = {
     waiting: `waiting: ${status.running} of ${status.processes} processes are busy, ${status.ahead} fits are ahead`,
-    running: status.stopping ? "stopping" : status.stage || "starting",
+    running: status.stopping ? "stopping" : preparing ? "preparing (the first fit on a machine takes a minute or two more)" : status.stage,
     done: `done in ${status.seconds.toFixed(1)} s`,
   };
   const said = words[status.state] ?? "";
   if (byId("progress").textContent !== said) byId("progress").textContent = said; // it is read aloud
   byId("seconds").textContent = status.state === "running" ? `${status.seconds.toFixed(0)} s` : "";
-  byId("bar").value = Math.min(1, status.seconds / (budget ?? USUAL_BUDGET));
+  if (preparing) byId("bar").removeAttribute("value"); // nobody knows how long
+  else byId("bar").value = Math.min(1, status.searching / (budget ?? USUAL_BUDGET));
 }
 
 start().catch((error) => showError("data-error", error.message));

@@ -3,10 +3,10 @@
 
 import * as api from "./api.js";
 import { el, short } from "./dom.js";
-import { Signals, integrate, withConstants } from "./integrate.js";
+import { Signals, integrate, withColumns, withConstants } from "./integrate.js";
 
 const STEPS = 200; // of a slider
-const POINTS = 400; // of a curve
+const POINTS = 800; // of a curve
 const REST = 400; // milliseconds
 const SLID = 3; // trajectories with sliders for their starts: more would fill the page
 const REMARKS = { "ran away": "The solution runs away; later values are not drawn." };
@@ -17,7 +17,6 @@ export class Playground {
   // forecast(until): how many durations of the data the curves last now.
   constructor(place, { model, candidate, data, show, back, forecast }) {
     Object.assign(this, { place, model, candidate, data, show });
-    this.named = [];
     this.columns = [...data.inputs, ...data.conditions];
     this.grids = {};
     this.sizes = sizesOf(candidate.curves, data.variables.length);
@@ -33,6 +32,7 @@ export class Playground {
 
   reset() {
     this.constants = this.candidate.constants.map((one) => one.value);
+    this.varied = this.candidate.varied.map(({ values }) => [...values]);
     this.starts = this.candidate.starts.map((start) => [...start]);
     this.factors = [...this.columns.map(() => 1), 1];
     this.until = 1;
@@ -49,22 +49,12 @@ export class Playground {
   }
 
   constantSliders() {
-    const free = this.candidate.constants.map((one, k) => ({ ...one, k })).filter(({ value }) => Math.abs(value) !== 1);
-    return free.map(({ equation, value, k }) => {
-      const slider = this.slider(`in ${equation}'`, value, (now) => { this.constants[k] = now; });
-      this.named.push({ k, equation, slider });
-      return slider;
-    });
-  }
-
-  // The constants by the names that the table of their errors has.
-  name(names) {
-    for (const { k, equation, slider } of this.named) {
-      if (!names[k]) continue;
-      const words = `${names[k]} in ${equation}'`;
-      slider.firstChild.textContent = words;
-      slider.querySelector("input").setAttribute("aria-label", words);
-    }
+    const { constants, varied } = this.candidate;
+    const alike = constants.map(({ name, equations, value }, k) =>
+      this.slider(`${name} in ${equations.join(", ")}`, value, (now) => { this.constants[k] = now; }));
+    const differing = varied.flatMap(({ name, values }, k) => values.slice(0, SLID).map((value, i) =>
+      this.slider(`${name} of ${this.data.trajectories[i].label}`, value, (now) => { this.varied[k][i] = now; })));
+    return [...alike, ...differing];
   }
 
   startSliders() {
@@ -93,7 +83,7 @@ export class Playground {
       set(Number(input.value));
       this.later();
     });
-    return el("label", {}, name, output, input);
+    return el("label", {}, el("span", {}, name), output, input);
   }
 
   // When the slider has come to rest: bands take a while.
@@ -122,14 +112,17 @@ export class Playground {
   simulated() {
     if (!this.candidate.driving) return null;
     const { trajectories, explicit_time: explicit } = this.data;
-    const program = withConstants(this.candidate.program, this.constants);
+    const { candidate } = this;
+    const program = withConstants(candidate.program, candidate, this.constants);
     const time = explicit ? this.columns.length : -1;
     const curves = [];
     const residuals = [];
     let remark = null;
     for (const [i, one] of trajectories.entries()) {
       const { times, rows } = this.grid(i);
-      const signals = new Signals(this.candidate.driving[i], this.factors, time);
+      const own = candidate.varied.map(({ column }, k) => ({ column, value: this.varied[k][i] }));
+      const driving = own.length ? withColumns(candidate.driving[i], own) : candidate.driving[i];
+      const signals = new Signals(driving, this.factors, time);
       const { states, status } = integrate(program, this.starts[i], times, signals, this.sizes);
       if (status === "too hard") return null;
       remark ??= REMARKS[status];
@@ -154,8 +147,9 @@ export class Playground {
     if (this.busy) return;
     this.busy = true;
     try {
-      const { constants, starts, factors, until } = this;
-      const found = await api.simulate(this.model, { row: this.candidate.row, constants, starts, factors, until, curves });
+      const { constants, varied, starts, factors, until } = this;
+      const wish = { row: this.candidate.row, constants, varied, starts, factors, until, curves };
+      const found = await api.simulate(this.model, wish);
       if (this.changed) {
         if (curves) this.remark.textContent = found.curves.map((one) => one.remark).find(Boolean) ?? " ";
         this.show(curves ? found : {}, found.latex);

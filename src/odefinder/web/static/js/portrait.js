@@ -178,6 +178,8 @@ function projection(ranges, { around, up }) {
   };
 }
 
+const rough = (value) => String(Number(value.toPrecision(2)));
+
 function box(map, names, [rx, ry, rz]) {
   const shapes = [];
   for (const y of ry) for (const z of rz) shapes.push(line(map([rx[0], y, z]), map([rx[1], y, z])));
@@ -187,7 +189,8 @@ function box(map, names, [rx, ry, rz]) {
   const places = [[middle(rx), ry[0], rz[0]], [rx[1], middle(ry), rz[0]], [rx[0], ry[0], middle(rz)]];
   places.forEach((place, i) => {
     const [x, y] = map(place);
-    shapes.push(svg("text", { x, y: y + 14, "text-anchor": "middle" }, names[i]));
+    const [low, high] = [rx, ry, rz][i];
+    shapes.push(svg("text", { x, y: y + 14, "text-anchor": "middle" }, `${names[i]}: ${rough(low)} to ${rough(high)}`));
   });
   return shapes;
 }

@@ -1,34 +1,38 @@
 // What was understood of a table: roles over every column, the first rows, notes, and the raw data.
 
-import { SeriesChart } from "./charts.js";
+import { Group, SeriesChart } from "./charts.js";
 import { byId, el, notesBox, short } from "./dom.js";
 
 const WORDS = {
   observed: "observed", input: "known input", condition: "condition", error: "its error", time: "time",
-  trajectory: "trajectory", ignore: "leave out",
+  trajectory: "trajectory", group: "trajectory and condition", ignore: "leave out",
 };
+const HELP = "Say over each column what it is. Observed: a variable that gets an equation. Known input: a signal that drives the system, such as a force or a voltage. Condition: a number that stays the same within a trajectory, such as a temperature. Its error: standard errors of another column. Trajectory: it tells experiments apart.";
 let charts = [];
 
-export function showPreview(table, roles, changed) {
+// changed: called with what somebody changed, { roles }, { time_unit } or { errors }.
+export function showPreview(table, server, changed) {
   const place = byId("preview");
   charts.forEach((chart) => chart.destroy());
   charts = [];
   place.hidden = false;
   const rows = el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "The first rows" });
-  if (table.columns.length) rows.append(tableOf(table, roles, changed));
+  if (table.columns.length) rows.append(tableOf(table, server.roles, changed));
   const plots = el("div");
   const summary = table.data?.summary ?? `${table.rows} rows`;
+  const left = el("div", {}, ...(table.columns.length ? [el("p", { class: "facts" }, HELP)] : []), rows, settings(table, server, changed));
   place.replaceChildren(
     el("p", {}, el("strong", {}, table.name), `: ${summary}`),
     ...(table.data ? [factsOf(table.data), notesBox(table.data.notes)].filter(Boolean) : []),
-    el("details", { open: true }, el("summary", {}, "The table"), el("div", { class: "beside" }, rows, plots)),
+    el("details", { open: true }, el("summary", {}, "The table"), el("div", { class: "beside" }, left, plots)),
   );
   if (!table.data) return;
   const { titles, inputs, clock, trajectories } = table.data;
+  const group = new Group();
   const add = (title, height, kind) => {
     const box = el("div", { class: "chart" });
     plots.append(box);
-    charts.push(new SeriesChart(box, { title, clock, labels: labelsOf(table.data), height, kind }));
+    charts.push(new SeriesChart(box, { title, clock, labels: labelsOf(table.data), height, kind, group }));
     return charts.at(-1);
   };
   titles.forEach((title, j) => add(title, 160, "points").draw(j, trajectories));
@@ -49,7 +53,7 @@ export function foldPreview() {
 function tableOf(table, roles, changed) {
   const mentioned = (title) => (table.error ?? "").includes(`'${title}'`);
   const select = (title) =>
-    el("select", { "aria-label": `Role of ${title}`, onchange: (event) => changed({ ...table.roles, [title]: event.target.value }) },
+    el("select", { "aria-label": `Role of ${title}`, onchange: (event) => changed({ roles: { ...table.roles, [title]: event.target.value } }) },
       ...roles.map((role) => el("option", { value: role, selected: table.roles[title] === role }, WORDS[role] ?? role)));
   const head = el("thead", {},
     el("tr", {}, ...table.columns.map((title) => el("th", {}, select(title)))),
@@ -57,6 +61,17 @@ function tableOf(table, roles, changed) {
   const cell = (value) => (typeof value === "number" ? short(value) : value ?? "");
   const body = table.head.map((row) => el("tr", {}, ...row.map((value) => el("td", {}, cell(value)))));
   return el("table", {}, head, el("tbody", {}, ...body));
+}
+
+// What no column says: the unit of time, and standard errors.
+function settings({ reading }, { time_units: units }, changed) {
+  const unit = el("select", { "aria-label": "Unit of time", onchange: (event) => changed({ time_unit: event.target.value }) },
+    el("option", { value: "" }, "as it is"),
+    ...units.map((name) => el("option", { value: name, selected: reading.time_unit === name }, name)));
+  const errors = el("input", { type: "text", placeholder: "x=0.1, y=0.2", onchange: (event) => changed({ errors: event.target.value }) });
+  errors.value = reading.errors;
+  return el("div", { class: "options" }, el("label", {}, "Count the time in", unit),
+    el("label", {}, "Standard errors that no column has", errors));
 }
 
 function factsOf(data) {

@@ -2,7 +2,7 @@
 // chooses it, and all the rest follows.
 
 import * as api from "./api.js";
-import { SeriesChart } from "./charts.js";
+import { Group, SeriesChart } from "./charts.js";
 import { byId, el, notesBox, save, short } from "./dom.js";
 import { Exports } from "./exports.js";
 import { Front } from "./front.js";
@@ -14,19 +14,23 @@ const FILES = {
   "model.json": "Model (JSON)", "curves.csv": "Curves (CSV)", "figure.png": "Figure (PNG)",
   "figure.svg": "Figure (SVG)", "report.html": "Report (HTML)",
 };
-const HINT = "Drag to zoom, Shift and drag to move, Shift and wheel to zoom, double click to see all.";
+const FINGERS = window.matchMedia("(hover: none)").matches;
+const HINT = FINGERS
+  ? "One finger moves, two zoom; values are below each chart."
+  : "Drag to zoom, Shift and drag to move, double click to see all; values are below each chart.";
 let shown = null;
 
-export async function showResult(id, targets) {
+// again(options): fits once more, with other options; null where there is no table to fit.
+export async function showResult(id, targets, again) {
   const result = await api.result(id);
   shown?.destroy();
-  shown = new Result(id, result, targets);
+  shown = new Result(id, result, targets, again);
   await shown.choose(result.chosen);
   byId("result").scrollIntoView({ behavior: "smooth" });
 }
 
 class Result {
-  constructor(id, result, targets) {
+  constructor(id, result, targets, again) {
     this.id = id;
     this.result = result;
     this.data = result.data;
@@ -40,17 +44,19 @@ class Result {
     this.exports = new Exports(home, targets);
     this.front = new Front(front, result.candidates, (row) => this.choose(row));
     const hasPortrait = this.data.variables.length > 1;
+    this.group = new Group();
+    this.notes = again ? result.notes : [...this.data.notes, ...result.notes]; // without a table they are not above
     const place = byId("result");
     place.hidden = false;
     place.replaceChildren(
       el("h2", { id: "result-title" }, "Result"),
-      ...[notesBox(result.notes)].filter(Boolean),
+      ...[notesBox(this.notes), again && nextSteps(result.suggestions, again)].filter(Boolean),
       el("div", { class: "columns" },
         el("div", {}, this.equations, this.facts, this.constants),
         el("div", {}, el("h3", { class: "first" }, "Try other values"), this.sliders)),
       el("h3", {}, "Candidates"), el("div", { class: "columns" }, this.table, front),
       el("div", { class: hasPortrait ? "columns" : "" },
-        el("div", {}, el("h3", {}, "Over time"), el("p", { class: "facts" }, HINT), series),
+        el("div", {}, el("h3", {}, "Over time"), el("p", { class: "facts" }, HINT), this.group.buttons(), series),
         ...(hasPortrait ? [el("div", {}, el("h3", {}, "Phase portrait"), portrait)] : [])),
       el("h3", {}, "Take it home"), this.downloads, home,
     );
@@ -80,11 +86,13 @@ class Result {
   chart(place, title, height, kind) {
     const box = el("div", { class: "chart" });
     place.append(box);
-    return new SeriesChart(box, { title, clock: this.data.clock, labels: labelsOf(this.data), height, kind });
+    return new SeriesChart(box, { title, clock: this.data.clock, labels: labelsOf(this.data), height, kind, group: this.group });
   }
 
   async choose(row) {
+    this.wanted = row;
     const candidate = await api.candidate(this.id, row);
+    if (this.wanted !== row) return; // somebody chose another one meanwhile
     this.candidate = candidate;
     this.table.querySelectorAll("tbody tr").forEach((line, k) => {
       line.classList.toggle("chosen", k === row);
@@ -92,7 +100,8 @@ class Result {
     });
     this.front.mark(row);
     const { complexity, weight, source, ...one } = this.result.candidates[row];
-    this.facts.textContent = `R² ${rSquared(one)}, complexity ${complexity}, weight ${short(weight)}, from ${source}`;
+    const windows = one.r2_windows === null ? "" : ` (over windows ${rSquared(one.r2_windows)})`;
+    this.facts.textContent = `R² ${rSquared(one.r2)}${windows}, complexity ${complexity}, weight ${short(weight)}, from ${source}`;
     this.downloads.replaceChildren(...Object.entries(FILES).map(([file, words]) =>
       el("a", { class: "button", href: api.download(this.id, row, file), download: file }, words)));
     this.exports.of(this.id, row);
@@ -116,9 +125,9 @@ class Result {
     try {
       const found = await api.trust(this.id, candidate.row);
       if (this.candidate !== candidate) return; // somebody chose another one meanwhile
-      this.constants.replaceChildren(...constantsTable(found));
+      const remarks = found.remarks.filter((one) => !this.notes.includes(one));
+      this.constants.replaceChildren(...constantsTable({ ...found, remarks }));
       this.latex = found.latex;
-      this.playground.name(found.names);
       if (!this.playground.changed) this.draw({}, found.latex, false);
     } catch (error) {
       if (this.candidate === candidate) this.constants.replaceChildren(el("p", { class: "facts" }, error.message));
@@ -148,14 +157,17 @@ class Result {
   }
 
   candidates() {
+    const windows = this.result.candidates.some((one) => one.r2_windows !== null);
     const rows = this.result.candidates.map((one, k) =>
-      el("tr", { onclick: () => this.choose(k) },
+      el("tr", { onclick: (event) => event.target.type !== "radio" && this.choose(k) },
         el("td", {}, el("input", { type: "radio", name: "candidate", "aria-label": `Candidate ${k + 1}`, onchange: () => this.choose(k) })),
-        el("td", {}, share(one.weight)), el("td", {}, rSquared(one)), el("td", {}, String(one.complexity)),
+        el("td", {}, share(one.weight)), el("td", {}, rSquared(one.r2)),
+        ...(windows ? [el("td", {}, rSquared(one.r2_windows))] : []), el("td", {}, String(one.complexity)),
         el("td", { class: "words" }, one.source),
         el("td", { class: "system" }, one.text)));
-    const titles = ["", "weight", "R²", "complexity", "source", "system"];
-    const head = el("tr", {}, ...titles.map((title, j) => el("th", { scope: "col", class: j > 3 ? "words" : "" }, title)));
+    const titles = ["", "weight", "R²", ...(windows ? ["R² over windows"] : []), "complexity", "source", "system"];
+    const words = ["source", "system"];
+    const head = el("tr", {}, ...titles.map((title) => el("th", { scope: "col", class: words.includes(title) ? "words" : "" }, title)));
     return el("div", { class: "candidates", tabindex: "0", role: "region", "aria-label": "Candidates" },
       el("table", {}, el("thead", {}, head), el("tbody", {}, ...rows)));
   }
@@ -165,15 +177,26 @@ class Result {
   }
 }
 
+// What to try where a result is poor.
+function nextSteps(suggestions, again) {
+  if (!suggestions.length) return null;
+  return el("div", { class: "row next" }, el("strong", {}, "What may help:"),
+    ...suggestions.map(({ words, options }) => el("button", { type: "button", onclick: () => again(options) }, words)),
+    el("span", { class: "facts" }, "or another role of a column, more points, trajectories from other initial values."));
+}
+
 function constantsTable({ text, level, constants, remarks }) {
   const percent = `${short(100 * level)} %`;
   const head = ["", "estimate", "standard error", `interval, ${percent}`, ""];
-  const rows = constants.map(({ name, value, error, low, high, rounded, determined }) =>
-    el("tr", {},
-      el("th", { scope: "row", class: "words" }, name),
-      el("td", {}, short(value)), el("td", {}, determined ? `± ${two(error)}` : "–"),
-      el("td", {}, determined ? `${low === null ? "−∞" : short(low)} to ${high === null ? "∞" : short(high)}` : "–"),
-      el("td", { class: "words" }, determined ? (rounded ? "rounded" : "") : "not determined by the data")));
+  const rows = constants.map(({ name, value, error, low, high, determined, trajectory, ...one }) => {
+    const told = determined && !one.fixed;
+    const words = ["fixed", "tied", "rounded"].filter((word) => one[word]).join(", ");
+    return el("tr", {},
+      el("th", { scope: "row", class: "words" }, trajectory ? `${name} (${trajectory})` : name),
+      el("td", {}, short(value)), el("td", {}, told ? `± ${two(error)}` : "–"),
+      el("td", {}, told ? `${low === null ? "−∞" : short(low)} to ${high === null ? "∞" : short(high)}` : "–"),
+      el("td", { class: "words" }, determined ? words : "not determined by the data"));
+  });
   return [
     el("details", { open: true }, el("summary", {}, "Constants and their errors"),
       el("pre", { class: "source" }, text),
@@ -187,9 +210,9 @@ function constantsTable({ text, level, constants, remarks }) {
 const two = (value) => (value === null ? "∞" : String(Number(value.toPrecision(2))));
 
 // R2 is never rounded up to 1, a weight never down to 0.
-function rSquared({ r2, r2_windows: windows }) {
-  const text = (value) => (value === null ? "–" : value > 0.9999 ? ">0.9999" : value.toFixed(4));
-  return windows === null ? text(r2) : `${text(r2)} (over windows ${text(windows)})`;
+function rSquared(value) {
+  if (value === null || value < -1) return value === null ? "–" : "< −1";
+  return value > 0.9999 ? ">0.9999" : value.toFixed(4);
 }
 
 function share(weight) {

@@ -25,7 +25,7 @@ export function line(from, to) {
   return svg("line", { x1: from[0], y1: from[1], x2: to[0], y2: to[1], class: "axis" });
 }
 
-function ticks([low, high]) {
+export function ticks([low, high]) {
   const rough = (high - low) / 5;
   const power = 10 ** Math.floor(Math.log10(rough));
   const step = [1, 2, 5, 10].map((k) => k * power).find((one) => one >= rough);
@@ -34,7 +34,7 @@ function ticks([low, high]) {
   return found;
 }
 
-// A plane with axes: where a point lies, and the shapes of the axes.  words: how a number is written there.
+// A plane with axes: where a point lies, and the shapes of the axes.
 export class Plane {
   constructor({ width, height, margin }, [rx, ry]) {
     Object.assign(this, { width, height, margin, rx, ry });
@@ -48,14 +48,15 @@ export class Plane {
     ];
   }
 
-  axes(names, words = [short, short]) {
+  // steps: where the ticks are; words: how a number is written there.
+  axes(names, { words = [short, short], steps = [ticks, ticks] } = {}) {
     const { width, height, margin, rx, ry } = this;
     const shapes = [];
-    for (const x of ticks(rx)) {
+    for (const x of steps[0](rx)) {
       shapes.push(line(this.at([x, ry[0]]), this.at([x, ry[1]])));
       shapes.push(svg("text", { x: this.at([x, ry[0]])[0], y: height - margin.bottom + 16, "text-anchor": "middle" }, words[0](x)));
     }
-    for (const y of ticks(ry)) {
+    for (const y of steps[1](ry)) {
       shapes.push(line(this.at([rx[0], y]), this.at([rx[1], y])));
       shapes.push(svg("text", { x: margin.left - 6, y: this.at([rx[0], y])[1] + 4, "text-anchor": "end" }, words[1](y)));
     }
