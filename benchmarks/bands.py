@@ -5,10 +5,10 @@
     python benchmarks/bands.py show runs/bands [--level 0.9] [--figure docs/images/bands.png]
 
 `fit` fits every system in every cell of noise, in random order, and saves the models; the same command goes
-on.  `show` compares the bands of each model with the true system on two trajectories that the fit has not
-seen: from another initial value, which is given, and the observed trajectory for half as long again.  A value
-counts as inside if it is, or if it is off by less than a thousandth of the trajectory's spread: data without
-noise have bands as narrow as the error of the integration.
+on.  `show` compares the bands of each model with the true system over the data, and on two trajectories that
+the fit has not seen: from another initial value, which is given, and the observed one for half as long again.
+A value counts as inside if it is, or if it is off by less than a thousandth of the trajectory's spread: data
+without noise have bands as narrow as the error of the integration.
 """
 
 from __future__ import annotations
@@ -68,8 +68,11 @@ def measured(job: Job, path: Path, level: float) -> dict[str, Any] | None:
     begin = time.process_time()
     bands = model.simulate(other[0], system.t, bands=True, level=level)
     seconds = time.process_time() - begin
+    over = model.simulate(bands=True, level=level)
     row: dict[str, Any] = {
         "cell": job.cell,
+        "seen": inside(over, system.trajectories[0]).mean(),
+        "seen_width": np.median((over.upper - over.lower) / system.trajectories[0].std(axis=0)),
         "weight": float(model.equations_["weight"][0]),
         "generalizes": trajectory_r2(model.system_.program, other[0], system.t, other) > GOOD,
         "other": inside(bands, other)[1:].mean(),
@@ -110,9 +113,10 @@ def show(options: argparse.Namespace) -> None:
     )
     for label, own in sorted(groups.items()):
         print(
-            f"{label:26} {len(own):4} fits  elsewhere {_mean(own, 'other')}  "
-            f"forecast {_mean(own, 'forecast')}  "
-            f"median width {np.median([row['width'] for row in own]):.3f}  "
+            f"{label:26} {len(own):4} fits  over the data {_mean(own, 'seen')}  "
+            f"elsewhere {_mean(own, 'other')}  forecast {_mean(own, 'forecast')}  median width "
+            f"{np.median([row['seen_width'] for row in own]):.3f}, "
+            f"{np.median([row['width'] for row in own]):.3f} elsewhere  "
             f"CPU s {np.median([row['seconds'] for row in own]):.2f}"
         )
     for alike in (False, True):

@@ -6,7 +6,17 @@ import pytest
 from odefinder import ODEFormer, ODESystem
 from odefinder.data import from_arrays
 from odefinder.errors import SettingsError
-from odefinder.inference.bands import FURTHER, draw, further, likely_rows, quantiles, shares, simulated
+from odefinder.inference.bands import (
+    FURTHER,
+    SOON,
+    draw,
+    further,
+    likely_rows,
+    quantiles,
+    shares,
+    simulated,
+    widening,
+)
 from odefinder.inference.certainty import certainty_of
 from odefinder.inference.prepared import Prepared, prepared
 
@@ -129,10 +139,18 @@ def test_inputs_and_velocities_have_bands_too() -> None:
 def test_other_candidates_count_with_more_than_their_distance() -> None:
     first, other = np.full((3, 4, 1), 2.0), np.full((2, 4, 1), 3.0)
     paths = np.concatenate([first, other])
-    assert further(paths, 3)[:3].tolist() == first.tolist()
-    assert further(paths, 3)[3:].tolist() == (2.0 + FURTHER * (other - 2.0)).tolist()
-    assert further(paths, 5) is paths  # one candidate alone
-    assert (further(np.concatenate([first, 0.1 * other]), 3) > 0.0).all()  # positive quantities stay so
-    assert (further(np.concatenate([first, 0.1 * other, -first]), 3) < 0.0).any()
+    factors = np.array([1.0, 1.0, 1.5, 2.0])
+    assert further(paths, 3, factors)[:3].tolist() == first.tolist()
+    assert further(paths, 3, factors)[3, :, 0].tolist() == [3.0, 3.0, 3.5, 4.0]
+    assert further(paths, 5, factors) is paths  # one candidate alone
+    assert (further(np.concatenate([first, 0.1 * other]), 3, factors) > 0.0).all()  # stays positive
+    assert (further(np.concatenate([first, 0.1 * other, -first]), 3, factors) < 0.0).any()
     lost = np.concatenate([first, np.full((1, 4, 1), np.nan)])
-    assert np.isnan(further(lost, 3)[3:]).all()
+    assert np.isnan(further(lost, 3, factors)[3:]).all()
+
+
+def test_over_the_data_others_count_with_their_own_distance() -> None:
+    seen = np.array([0.0, 4.0, 10.0])
+    times = np.array([0.0, 7.0, 10.0, 10.0 + 5.0 * SOON, 10.0 + 10.0 * SOON, 30.0])
+    half = 0.5 * (1.0 + FURTHER)
+    assert widening(times, seen) == pytest.approx([1.0, 1.0, 1.0, half, FURTHER, FURTHER])

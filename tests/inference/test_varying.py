@@ -25,6 +25,15 @@ def test_the_same_constants_stay_the_same() -> None:
     assert model.constants_ == {}
 
 
+def test_given_errors_say_how_close_is_close_enough() -> None:
+    """Rates that differ by less than the errors allow are one rate."""
+    data = curves((0.8, 0.81))
+    exact = ODEFormer(network=False, time_budget=60).fit(data, [T] * 2, variables=["N"])
+    assert exact.constants_["k1"] == pytest.approx((0.8, 0.81), rel=1e-3)
+    rough = ODEFormer(network=False, time_budget=60)
+    assert rough.fit(data, [T] * 2, variables=["N"], errors={"N": 0.1}).constants_ == {}
+
+
 def test_beside_a_variable_that_never_changes() -> None:
     data = [np.column_stack([x[:, 0], np.full(len(T), 7.0)]) for x in curves((0.5, 0.8, 1.2))]
     model = ODEFormer(network=False, time_budget=60).fit(data, [T] * 3, variables=["N", "c"])

@@ -2,8 +2,9 @@
 
 Each candidate gets a share of the draws according to its weight.  Its constants and initial values are drawn
 from the quadratic approximation of the likelihood, with a wide prior where the data say nothing, and drawn
-again with the weights that the trajectories over the data really deserve.  Every draw is simulated; those of
-candidates other than the first are moved further away from it; a band holds the wanted share of them.
+again with the weights that the trajectories over the data really deserve.  Every draw is simulated; beyond
+the data, those of candidates other than the first are moved further away from it.  A band holds the wanted
+share of them.
 """
 
 from __future__ import annotations
@@ -30,10 +31,11 @@ if TYPE_CHECKING:
 LEVEL = 0.9  # of bands
 DRAWS = 200  # trajectories behind a band
 # If the first candidate is wrong, the truth is often none of the others either: they were found by the same
-# search in the same data.  So they count with this many times their distance from the first.  Chosen on 90
-# fits of `benchmarks/bands.py` (seed 4711): without it, 84 % of the values from elsewhere and 89 % of those
-# later are inside bands of 90 %, with it 90 and 93 %.
+# search in the same data.  So they count with this many times their distance from the first, but not over the
+# data, which hold them together.  Chosen on 90 fits of `benchmarks/bands.py` (seed 4711): without it, 84 % of
+# the values from elsewhere and 89 % of those later are inside bands of 90 %, with it 90 and 93 %.
 FURTHER = 2.0
+SOON = 0.1  # durations of the data after which it is that much, so that a forecast does not begin with a jump
 MOST, LEAST = 20, 0.01  # candidates that take part, and their weight relative to the first
 SECONDS = 20.0  # that a band may take
 PROPOSED = 2  # parameters proposed for each that is drawn
@@ -276,10 +278,16 @@ def _driven(signals: Signals, draws: Draws, number: int, trajectory: int | None)
     return signals._replace(before=columns[0], after=columns[1])
 
 
-def further(paths: Floats, first: int) -> Floats:
+def widening(times: Floats, seen: Floats) -> Floats:
+    """How many times their distance from the first others count with (N,): once over the observed times."""
+    return np.asarray(1.0 + (FURTHER - 1.0) * np.clip((times - seen[-1]) / (SOON * np.ptp(seen)), 0.0, 1.0))
+
+
+def further(paths: Floats, first: int, factors: Floats) -> Floats:
     """Trajectories (draws, N, D), those after the first few further away from these.
 
-    first: how many are of the first candidate.  What is positive in all draws stays so.
+    first: how many are of the first candidate.  factors (N,): of the others' distance from it.  What is
+    positive in all draws stays so.
     """
     if not 0 < first < len(paths):
         return paths
@@ -287,9 +295,10 @@ def further(paths: Floats, first: int) -> Floats:
         warnings.simplefilter("ignore", RuntimeWarning)  # where none of them has a solution
         middle = np.nanmedian(paths[:first], axis=0)
     middle = np.where(np.isfinite(middle), middle, paths[first:])
-    moved = middle + FURTHER * (paths[first:] - middle)
+    factor = factors[:, None]
+    moved = middle + factor * (paths[first:] - middle)
     positive = np.nanmin(paths, axis=(0, 1), initial=np.inf) >= 0.0
-    moved = np.where(positive, np.maximum(moved, np.minimum(paths[first:], middle) / FURTHER), moved)
+    moved = np.where(positive, np.maximum(moved, np.minimum(paths[first:], middle) / factor), moved)
     return np.concatenate([paths[:first], moved])
 
 

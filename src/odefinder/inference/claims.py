@@ -47,6 +47,7 @@ def as_fitted(dataset: Dataset, data: Observations, scaling: Scaling) -> Observa
         original,
         states=np.where(np.isfinite(data.states), original.states, np.nan),
         errors=None if data.errors is None else scaling.original_states(data.errors),
+        least_error=data.least_error,  # relative to the spread, so the same in all units
         roles=data.roles,
         derivative_of=data.derivative_of,
         known=None if data.known is None else data.known * scaling.factors[scaling.dimension :],

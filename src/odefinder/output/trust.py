@@ -16,8 +16,19 @@ from odefinder.data.clock import times_on
 from odefinder.data.dataset import Dataset, Floats
 from odefinder.edge.parameters import checked
 from odefinder.errors import SettingsError
+from odefinder.inference.bands import (
+    FURTHER,
+    SECONDS,
+    Bands,
+    Draws,
+    draw,
+    further,
+    likely_rows,
+    quantiles,
+    simulated,
+    widening,
+)
 from odefinder.inference.bands import LEVEL as BAND
-from odefinder.inference.bands import SECONDS, Bands, Draws, draw, further, likely_rows, quantiles, simulated
 from odefinder.inference.certainty import LEVEL, Certainty, certainty_of, constants_table
 from odefinder.inference.choose.criterion import TEMPERATURE
 from odefinder.inference.doubts import residual_notes
@@ -282,7 +293,11 @@ class Trust:
         scaled = self._prepared.wider(self._fitted()[self.chosen_].constants, self.system_.inputs)
         draws = self._draws
         paths = simulated(draws, scaled, times, signals, x0, which, deadline, own)
-        lower, upper, lost = quantiles(further(paths, draws.first), level)
+        if x0 is None:
+            factors = widening(times, self.dataset_.times[trajectory])
+        else:
+            factors = np.full(len(times), FURTHER)
+        lower, upper, lost = quantiles(further(paths, draws.first, factors), level)
         names, clock = self.system_.variables, self.dataset_.clock.name
         return Bands(times, states, lower, upper, level, lost, names, clock)
 

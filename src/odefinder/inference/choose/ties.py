@@ -61,8 +61,8 @@ def tie_constants(fit: Fit, data: Observations, *, fit_starts: bool) -> Tied | N
         )
         fewer = len(set(tied.groups.tolist()) - {STAYS})
         gain = CONSTANT_COST * (int((tied.groups != STAYS).sum()) - fewer)
-        loss = log_likelihood(fit.error, data.count) - log_likelihood(refit.error, data.count)
-        if TEMPERATURE * loss < gain:
+        before, after = (log_likelihood(one.error, data.count, data.least_error) for one in (fit, refit))
+        if TEMPERATURE * (before - after) < gain:
             return replace(tied, fit=refit)
         pairs.pop()  # the least alike
     return None
