@@ -1,11 +1,12 @@
 """ODEFormer.fit_many: fits side by side, in threads, on a cluster; one that fails costs no other."""
 
 import joblib
+import numpy as np
 import pandas as pd
 import pytest
 from sklearn.exceptions import NotFittedError
 
-from odefinder import sample
+from odefinder import ODEFormer, sample
 from odefinder.errors import DataError, SettingsError
 from tests.test_estimator import TRUTH, T, X, quick
 
@@ -46,3 +47,18 @@ def test_many_fits_on_ray() -> None:
     finally:
         ray.shutdown()
     assert [hasattr(model, "system_") for model in models] == [True, False]
+
+
+def test_the_same_on_any_number_of_threads_alone_and_among_others() -> None:
+    """As long as the time does not end the search, which the table says."""
+    t = T[::4]
+    pair = (X[::4, 0] * np.exp(-t), t)  # no equation of x alone explains it
+
+    def told(model: ODEFormer) -> str:
+        assert not model.equations_.attrs["early"]
+        return model.equations_.drop(columns="errors").to_string()
+
+    one, two = (ODEFormer(time_budget=600.0, samples=4, threads=threads) for threads in (1, 2))
+    alone = told(one.copy().fit(*pair))
+    assert told(two.copy().fit(*pair)) == alone
+    assert [told(model) for model in one.fit_many([pair, pair], n_jobs=2)] == [alone, alone]

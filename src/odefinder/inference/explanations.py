@@ -24,7 +24,7 @@ from odefinder.inference.claims import (
     sound_first,
     still,
 )
-from odefinder.inference.fit.digits import SECONDS, SHORT, with_digits
+from odefinder.inference.fit.digits import with_digits
 from odefinder.inference.fit.gauge import readable
 from odefinder.inference.fit.refine import Fit
 from odefinder.inference.fit.rounding import round_constants
@@ -39,6 +39,7 @@ from odefinder.limits.sizes import MAX_DIMENSION
 ROUNDED = 5  # systems of a result whose constants are rounded
 PRINTED = 6  # systems whose digits are counted although time is over, and until when
 COUNTING = 1.2, 0.4  # budgets and seconds; the first system has its digits however late it is
+SECONDS, SHORT = 0.5, 0.1  # for one system once time is over; most need a hundredth; with many variables
 MOST_COUNTED = 20  # variables: with more, there must be time for it
 
 
@@ -74,9 +75,9 @@ def explanations(
         if key in known:  # rounded constants may make it one of the others: x^2.02 becomes x^2
             continue
         system = named.system
-        if seconds := _counting_time(place, dataset.dimension, search.deadline):
+        if until := _counting_time(place, dataset.dimension, search.deadline):
             driven = with_varied(original, named.constants, system.inputs)
-            system = with_digits(system, starts, driven, centre=named.given is None, seconds=seconds)
+            system = with_digits(system, starts, driven, centre=named.given is None, deadline=until)
         r2 = claim(system, starts, observed, scaling, named.constants)
         if r2 is not None or not result:  # the first stays, although there was no time to simulate it
             r2 = -np.inf if r2 is None else r2
@@ -118,13 +119,17 @@ def _rounded(row: Row, original: Observations, observed: Observations, scaling: 
     return Row(row.found, named, starts)
 
 
-def _counting_time(place: int, dimension: int, deadline: Deadline) -> float:
-    """Seconds for counting the digits of the system at this place; 0: it does without."""
-    late = deadline.over
+def _counting_time(place: int, dimension: int, deadline: Deadline) -> Deadline | None:
+    """Until when the digits of the system at this place may be counted; None: it does without.
+
+    Only the end of the budget may decide how a system is written: the same seed gives the same text.
+    """
+    if not deadline.over:
+        return deadline
     hurried = place < PRINTED and dimension <= MOST_COUNTED
-    if not late or (hurried and (place == 0 or not deadline.within(*COUNTING).over)):
-        return SHORT if late and dimension > MAX_DIMENSION else SECONDS
-    return 0.0
+    if hurried and (place == 0 or not deadline.within(*COUNTING).over):
+        return Deadline(SHORT if dimension > MAX_DIMENSION else SECONDS)
+    return None
 
 
 def _simple_constants(fit: Fit, data: Observations, free: bool) -> tuple[Fit, Ints | None]:

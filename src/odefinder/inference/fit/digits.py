@@ -22,18 +22,22 @@ from odefinder.system import ODESystem
 
 CLOSE = 0.003  # of the standard deviation of a variable: R2 is 0.99999
 RTOL, MAX_STEPS = 1e-8, 20_000  # as a user's simulation has it
-SECONDS, SHORT = 0.5, 0.1  # for one system, most need a hundredth of that; for many variables in a hurry
 MOST_CURVES = 100  # trajectories that are looked at
 
 
 def with_digits(
-    system: ODESystem, starts: Floats, data: Observations, centre: bool = True, seconds: float = SECONDS
+    system: ODESystem,
+    starts: Floats,
+    data: Observations,
+    centre: bool = True,
+    deadline: Deadline | None = None,
 ) -> ODESystem:
     """The system with the digits that it needs, in the centred form where its text is shorter.
 
     starts (trajectories, D) and data are in the units of the system.  centre: whether its form may change at
-    all.  Out of time, all digits are shown.
+    all.  After the deadline, all digits are shown.
     """
+    deadline = deadline or Deadline(np.inf)
     curve = _curve(system.program, starts, data)
     if not np.isfinite(curve).all(axis=1).any():
         return system
@@ -50,28 +54,35 @@ def with_digits(
     offsets = np.abs(np.nanmean(curve, axis=0)) / size
     other = centred(system.program, offsets) if centre else system.program
     for program in (system.program,) if other == system.program else (system.program, other):
-        digits = _enough(program, reproduces, Deadline(seconds / 2))
+        digits = _enough(program, reproduces, deadline)
         found.append(replace(system, program=program, digits=digits))
     return min(found, key=lambda one: len(str(one)))
 
 
 def _enough(program: Program, reproduces: Callable[[Program], bool], deadline: Deadline) -> dict[float, int]:
     """The digits of each constant by its absolute value; those with the fewest are left out."""
-    values = sorted({abs(float(one)) for one in program.constants}, reverse=True)
-    for most in range(FEWEST, MOST):
-        if not deadline.over and reproduces(as_printed(program, most)):
-            break
-    else:
-        most = MOST
-    digits = dict.fromkeys(values, most)
-    for value in values:
-        for fewer in range(FEWEST, most):
-            if deadline.over:
-                break
-            if reproduces(as_printed(program, {**digits, value: fewer})):
-                digits[value] = fewer
-                break
+    most = _fewest(lambda number: reproduces(as_printed(program, number)), MOST, deadline)
+    digits = dict.fromkeys(sorted({abs(float(one)) for one in program.constants}, reverse=True), most)
+    for value in digits:
+
+        def works(number: int, value: float = value) -> bool:
+            return reproduces(as_printed(program, {**digits, value: number}))
+
+        digits[value] = _fewest(works, most, deadline)
     return {value: number for value, number in digits.items() if number > FEWEST}
+
+
+def _fewest(works: Callable[[int], bool], most: int, deadline: Deadline) -> int:
+    """The fewest digits that work, by bisection; `most` are taken to work."""
+    low, high = FEWEST, most
+    middle = FEWEST  # nearly always enough
+    while low < high and not deadline.over:
+        if works(middle):
+            high = middle
+        else:
+            low = middle + 1
+        middle = (low + high) // 2
+    return high
 
 
 def _curve(program: Program, starts: Floats, data: Observations) -> Floats:
