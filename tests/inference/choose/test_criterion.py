@@ -1,9 +1,14 @@
 """The choice: good fits, and among equally good ones the simpler."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from odefinder.data.observations import Observations
+from odefinder.data.roles import Role
+from odefinder.expressions.parse import parse
+from odefinder.expressions.program import concatenate
 from odefinder.inference.choose.criterion import (
     LEAST_PER_NODE,
     NETWORK_SHARE,
@@ -16,7 +21,7 @@ from odefinder.inference.choose.criterion import (
     on_front,
     runs_away,
 )
-from odefinder.inference.choose.description import CONSTANT_COST, NODE_COST
+from odefinder.inference.choose.description import CONSTANT_COST, NODE_COST, description
 from odefinder.inference.fit.refine import FLOOR, Fit
 from odefinder.inference.fit.states import estimate_states
 from tests.programs import words
@@ -119,3 +124,14 @@ def test_closer_than_the_given_errors_is_hardly_better() -> None:
     np.testing.assert_allclose(known[:3], free)
     assert known[2] < known[3] < known[4] < known[2] + 0.51 * count
     assert known[4] - known[3] < 0.01 * count
+
+
+def test_constants_that_are_not_fitted_cost_nothing() -> None:
+    """Those of x' = v, so that systems with named constants can be compared with others."""
+    times = np.linspace(1.0, 10.0, 30)
+    plain = Observations.joined([times], [np.column_stack([np.sin(times), np.full(30, np.nan)])])
+    data = replace(plain, roles=(Role.OBSERVED, Role.VELOCITY), derivative_of=(-1, 0))
+    program = concatenate([parse(text, ("x", "v")) for text in ("2*v", "-0.5*x")])
+    fit = Fit(program, np.zeros((1, 2)), 0.01)
+    explained = TEMPERATURE * log_likelihood(0.01, data.count)
+    assert criterion(fit, data) == pytest.approx(description(program, constants=1) - explained)

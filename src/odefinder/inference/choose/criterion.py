@@ -101,8 +101,6 @@ def criterion(
     if not np.isfinite(fit.error):
         return np.inf
     explained = TEMPERATURE * (log_likelihood(fit.error, data.count, data.least_error) + starts)
-    if data.given is None:
-        return -explained - log_structure(fit.program, log_probability)
     free = len(fit.program.constants) - int(given_constants(fit.program, data).sum())
     return -explained - log_structure(data.completed(fit.program).program, log_probability, free)
 
