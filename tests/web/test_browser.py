@@ -140,6 +140,7 @@ def test_from_a_dropped_file_to_the_report(page: Any, tmp_path: Path) -> None:
 
     page.reload()
     page.wait_for_selector("#options input", state="attached")
+    assert page.locator(".candidates tbody tr:nth-child(1).chosen").count() == 1  # the result is still there
     drop(page, model.read_text(encoding="utf-8"), "model.json")
     page.wait_for_selector(".candidates tbody tr:nth-child(2).chosen")
 

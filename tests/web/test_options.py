@@ -32,6 +32,9 @@ def test_what_the_command_line_has_is_there_too() -> None:
     meant = {"positive": True, "vary": ["k", "r"], "terms": {"x": "x, x*y", "y": "!y^2"}}
     assert parameters(given) == meant
     assert parameters({"terms": "x, x*y"}) == {"terms": "x, x*y"}
+    assert parameters({"operators": "x = sin, pow2; y = inv"}) == {
+        "operators": {"x": "sin, pow2", "y": "inv"}
+    }
 
 
 @pytest.mark.parametrize(

@@ -80,3 +80,10 @@ def test_the_unit_of_time_and_errors_by_number(tmp_path: Path) -> None:
     roles = {"time (min)": "time", "A (mM)": "observed", "A_sd (mM)": "error"}
     with_column = table(tmp_path, UNITS).read(Reading(roles, None, {}))
     assert with_column.errors[0][0, 0] == 0.1
+
+
+def test_inputs_that_hold_their_values(tmp_path: Path) -> None:
+    text = "t,x,u\n" + "\n".join(f"{k},{k * k},{k % 2}" for k in range(6))
+    data = table(tmp_path, text).read(Reading({"t": "time", "x": "observed", "u": "hold"}))
+    assert data.inputs == ("u",)
+    assert (data.signals[0].before[1:] != data.signals[0].after[1:]).all()  # it jumps at every time

@@ -32,14 +32,15 @@ def suggestions(model: ODEFormer) -> list[dict[str, Any]]:
     """Options that may help where a result is poor: what a button says, and what it sets."""
     notes = " ".join(model.notes_)
     poor = not model._fitted()[0].explained >= GOOD_R2
-    found = []
+    others = []
     if "--order 2" in notes or (poor and model.order == 1):
-        found.append({"words": "Fit with order 2 (accelerations)", "options": {"order": "2"}})
+        others.append({"words": "Fit with order 2 (accelerations)", "options": {"order": "2"}})
     if "--hidden 1" in notes or (poor and not model.hidden):
-        found.append({"words": "Fit with a variable nobody measured", "options": {"hidden": 1}})
+        others.append({"words": "Fit with a variable nobody measured", "options": {"hidden": 1}})
     if poor and not model.explicit_time:
-        found.append({"words": "Allow the time in the equations", "options": {"explicit_time": True}})
-    if poor or model.early_:
-        seconds = LONGER * (model.time_budget or USUAL)
-        found.append({"words": f"Give it {seconds:g} seconds", "options": {"time_budget": seconds}})
-    return found
+        others.append({"words": "Allow the time in the equations", "options": {"explicit_time": True}})
+    seconds = LONGER * (model.time_budget or USUAL)
+    longer = {"words": f"Give it {seconds:g} seconds", "options": {"time_budget": seconds}}
+    if model.early_:
+        return [longer, *others]
+    return [*others, longer] if poor else others

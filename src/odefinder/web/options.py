@@ -33,6 +33,7 @@ OPTIONS = (
 )
 BOUNDS = "b=0:2, or b=0: without an upper bound"
 ALL = "all"
+EXAMPLES = {"terms": "x = x, x*y; y = !y^2", "operators": "x = sin, pow2; y = inv"}  # for each equation
 LISTS = ("positive", "conserve", "vary")  # names or equations, with commas between them
 
 
@@ -80,8 +81,8 @@ def _value(name: str, value: Any) -> Any:
         return {one: _bounds(text) for one, text in pairs(value, BOUNDS)}
     if name == "positive" and value == ALL:
         return True
-    if name == "terms" and isinstance(value, str):
-        return _terms(value)
+    if name in EXAMPLES and isinstance(value, str):
+        return _by_equation(value, EXAMPLES[name])
     if name in LISTS and isinstance(value, str):
         return [part.strip() for part in value.split(",") if part.strip()]
     return value
@@ -125,12 +126,11 @@ def _bounds(text: str) -> tuple[float | None, float | None]:
     return tuple(number_of(end) if end.strip() else None for end in (low, high))  # type: ignore[return-value]
 
 
-def _terms(text: str) -> str | dict[str, str]:
+def _by_equation(text: str, example: str) -> str | dict[str, str]:
     """`x, x*y` for all equations, or `x = x, x*y; y = !y^2` for each."""
     if "=" not in text:
         return text
-    parts = [part for part in text.split(";") if part.strip()]
-    return dict(_pair(part, "x = x, x*y; y = !y^2") for part in parts)
+    return dict(_pair(part, example) for part in text.split(";") if part.strip())
 
 
 def number_of(text: str) -> float:

@@ -9,9 +9,13 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from odefinder.errors import SettingsError
 from odefinder.estimator import ODEFormer
+from odefinder.numerics.knots import values_at
 from odefinder.output.export import TARGETS
+from odefinder.output.higher_order import equations_text
 from odefinder.output.table import header, rows
 from odefinder.web.models import explanation, exported, with_choice
 
@@ -41,7 +45,7 @@ def report(model: ODEFormer, row: int) -> str:
     parts = [
         f"<h1>{escape(', '.join(one.system.variables))}: the equations behind the data</h1>",
         f"<p>{escape(str(model.dataset_))}. Written by odefinder {escape(version('odefinder'))}.</p>",
-        f"<pre>{escape(str(one.system))}</pre>",
+        f"<pre>{escape(equations_text(one.system, model.dataset_))}</pre>",
         picture[picture.index("<svg") :],
         "<h2>Notes</h2><ul>" + "".join(f"<li>{escape(note)}</li>" for note in model.notes_) + "</ul>",
         f"<h2>Constants and their errors</h2><pre>{escape(str(with_choice(model, row).summary()))}</pre>",
@@ -71,11 +75,14 @@ def _table(titles: list[str], cells: list[list[str]]) -> str:
 
 
 def _data_csv(model: ODEFormer) -> str:
+    """What was observed, and what was known then."""
     import pandas as pd
 
     data, frames = model.dataset_, []
-    for label, (times, states) in zip(data.labels, data.trajectories(), strict=True):
-        frame = pd.DataFrame(states, columns=list(data.variables))
+    for number, (label, (times, states)) in enumerate(zip(data.labels, data.trajectories(), strict=True)):
+        known = values_at(data.driving(number), times)[:, : len(data.inputs) + len(data.conditions)]
+        columns = [*data.variables, *data.inputs, *data.conditions]
+        frame = pd.DataFrame(np.column_stack([states, known]), columns=columns)
         frame.insert(0, data.clock.name, times, allow_duplicates=True)
         frame.insert(0, "trajectory", label, allow_duplicates=True)
         frames.append(frame)

@@ -15,6 +15,7 @@ from odefinder.data.bundled import Sample
 from odefinder.data.columns import plain_columns
 from odefinder.data.dataset import Dataset, Floats
 from odefinder.data.files import load, read
+from odefinder.data.inputs import Hold
 from odefinder.data.joining import joined, short_names
 from odefinder.data.known import Extras, variable_of
 from odefinder.data.long_tables import pivoted
@@ -29,8 +30,9 @@ from odefinder.numerics.signals import Signals
 from odefinder.web.advice import on_the_page
 from odefinder.web.plain import number, numbers
 
+# hold: an input that keeps each value until the next.
 # group: it tells trajectories apart, and its number is a condition of each.
-ROLES = ("observed", "input", "condition", "error", "time", "trajectory", "group", "ignore")
+ROLES = ("observed", "input", "hold", "condition", "error", "time", "trajectory", "group", "ignore")
 SHOWN_ROWS = 8
 SHOWN_COLUMNS = 100
 DRAWN_POINTS = 2000  # of each trajectory: more cannot be told apart on a screen
@@ -127,12 +129,13 @@ def reading_options(reading: Reading) -> dict[str, Any]:
     if reading.errors:
         own = {variable_of(column, columns["observed"]): column for column in columns["error"]}
         errors = {**own, **reading.errors}
+    inputs = [*columns["input"], *map(Hold, columns["hold"])]
     return {
         "variables": columns["observed"] or None,
         "time": next(iter(columns["time"]), None),
         "trajectory": next(iter(columns["trajectory"]), None),
         "ignored": columns["ignore"],
-        "extras": Extras(columns["input"] or None, columns["condition"] or None, errors),
+        "extras": Extras(inputs or None, columns["condition"] or None, errors),
     }
 
 

@@ -17,8 +17,15 @@ async function start() {
   server = await api.about();
   byId("about").textContent = `odefinder ${server.version}`;
   byId("sample").append(...server.samples.map(({ name, about }) => el("option", { value: name }, `${name}: ${about}`)));
+  const last = window.location.hash.slice(1); // a page that is loaded again shows its result again
+  if (last) await showResult(last, server.exports, null).catch(() => window.history.replaceState(null, "", "."));
   showOptions(server.parameters, server.operators);
   listen();
+}
+
+async function show(id, onceMore) {
+  await showResult(id, server.exports, onceMore);
+  window.history.replaceState(null, "", `#${id}`);
 }
 
 function listen() {
@@ -70,7 +77,7 @@ async function openModel(file) {
   try {
     const { id } = await api.openModel(file, file.name);
     byId("preview").hidden = byId("fit").hidden = true; // they are about another table
-    await showResult(id, server.exports, null);
+    await show(id, null);
   } catch (error) {
     showError("data-error", error.message);
   }
@@ -120,7 +127,7 @@ async function run() {
       if (status.best) live.draw(status.best);
     });
     live.close();
-    if (last.state === "done") await showResult(fit, server.exports, again);
+    if (last.state === "done") await show(fit, again);
     else refused(last.message, last.option);
   } catch (error) {
     refused(error.message, error.option);

@@ -6,7 +6,7 @@ import { el, short } from "./dom.js";
 import { Signals, integrate, withColumns, withConstants } from "./integrate.js";
 
 const STEPS = 200; // of a slider
-const POINTS = 800; // of a curve
+const POINTS = 400; // of a curve that follows a slider
 const REST = 400; // milliseconds
 const SLID = 3; // trajectories with sliders for their starts: more would fill the page
 const REMARKS = { "ran away": "The solution runs away; later values are not drawn." };

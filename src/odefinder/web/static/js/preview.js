@@ -4,10 +4,10 @@ import { Group, SeriesChart } from "./charts.js";
 import { byId, el, notesBox, short } from "./dom.js";
 
 const WORDS = {
-  observed: "observed", input: "known input", condition: "condition", error: "its error", time: "time",
+  observed: "observed", input: "known input", hold: "known input, held", condition: "condition", error: "its error", time: "time",
   trajectory: "trajectory", group: "trajectory and condition", ignore: "leave out",
 };
-const HELP = "Say over each column what it is. Observed: a variable that gets an equation. Known input: a signal that drives the system, such as a force or a voltage. Condition: a number that stays the same within a trajectory, such as a temperature. Its error: standard errors of another column. Trajectory: it tells experiments apart.";
+const HELP = "Say over each column what it is. Observed: a variable that gets an equation. Known input: a signal that drives the system, such as a force or a voltage; held: each value stays until the next. Condition: a number that stays the same within a trajectory, such as a temperature. Its error: standard errors of another column. Trajectory: it tells experiments apart.";
 let charts = [];
 
 // changed: called with what somebody changed, { roles }, { time_unit } or { errors }.
