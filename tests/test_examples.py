@@ -21,14 +21,19 @@ def run(name: str, folder: Path) -> str:
 
 EXPECTED = {
     "custom_operators.py": ["Polynomials:", "From a guess", "velocity' = "],
+    "driven_motor.py": ["inputs u", "never tried: ", "The drug: c' = -0.35*c", "after 12 h: [0.55]"],
+    "errors_and_replicates.py": ["With a column of errors:", "Three measurements", "for a single one"],
     "exports.py": ["\\dot{x}", "def f(t, x):", "SciPy, at t = 30: "],
+    "growth_conditions.py": ["conditions T", "never tried: 0.", "capacity: 9.0"],
     "hidden_predator.py": ["h1'", "h1 was not measured", "Twenty days on"],
     "known_equations.py": ["Pendulum: length 1.000", "theta'' = ", "Growth rates: 0.500, 0.900, 1.400"],
     "lynx_and_hare.py": ["21 points of hare, lynx", ">>>>", "Five years on from 1920"],
     "noisy_csv.py": ["8 of 160 values are missing", "truth:  ODESystem"],
     "own_system.py": ["noise 0%: S' = -0.9*S*I; I' = 0.9*S*I - 0.3*I", "noise 5%"],
+    "pendulum_angle.py": ["Order 1: theta rises and falls", "theta'' = ", "R2 of another swing: "],
     "several_trajectories.py": ["150 points of x in 3 trajectories", "alone: "],
     "systems_and_prior.py": ["rabbits' = 1.1*rabbits - 0.4*rabbits*foxes", "\\dot{", "Family "],
+    "unknown_force.py": ["x'' = ", "Largest error of the forecast", "A catalyst that fades: c' = "],
 }
 
 

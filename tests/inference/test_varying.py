@@ -34,6 +34,19 @@ def test_given_errors_say_how_close_is_close_enough() -> None:
     assert rough.fit(data, [T] * 2, variables=["N"], errors={"N": 0.1}).constants_ == {}
 
 
+def test_the_law_of_single_trajectories_under_noise() -> None:
+    """No system with the same constants for all is near the law; each trajectory alone shows it."""
+    rng = np.random.default_rng(4)
+    runs = [
+        ODESystem.from_text(f"x' = 0.8*x - {k}*x^2").simulate([x0], T)
+        for k, x0 in ((0.1, 0.2), (0.2, 0.3), (0.5, 0.5))
+    ]
+    noisy = [x + 0.03 * x.std() * rng.standard_normal(x.shape) for x in runs]
+    model = ODEFormer(network=False, time_budget=60).fit(noisy, [T] * 3, variables=["x"])
+    assert model.constants_["k1"] == pytest.approx((-0.1, -0.2, -0.5), rel=0.05)
+    assert len(model.system_.constants) == 1
+
+
 def test_beside_a_variable_that_never_changes() -> None:
     data = [np.column_stack([x[:, 0], np.full(len(T), 7.0)]) for x in curves((0.5, 0.8, 1.2))]
     model = ODEFormer(network=False, time_budget=60).fit(data, [T] * 3, variables=["N", "c"])

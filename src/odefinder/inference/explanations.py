@@ -25,7 +25,7 @@ from odefinder.inference.claims import (
     still,
 )
 from odefinder.inference.fit.digits import with_digits
-from odefinder.inference.fit.gauge import readable
+from odefinder.inference.fit.gauge import conventions, readable
 from odefinder.inference.fit.refine import Fit
 from odefinder.inference.fit.rounding import round_constants
 from odefinder.inference.known_parts import Named, named_system, with_varied
@@ -134,6 +134,10 @@ def _counting_time(place: int, dimension: int, deadline: Deadline) -> Deadline |
 
 def _simple_constants(fit: Fit, data: Observations, free: bool) -> tuple[Fit, Ints | None]:
     """The fit (in the user's units) with equal constants tied and simple ones rounded, and the ties."""
+    hidden = hidden_states(data)
+    if hidden and data.given is None:  # their scale is a convention, and so is which constants are equal
+        scale = conventions(fit.program, hidden)
+        return round_constants(fit, data, fit_starts=free, conventions=scale), None
     tied = tie_constants(fit, data, fit_starts=free)
     if tied is None:
         return round_constants(fit, data, fit_starts=free), None

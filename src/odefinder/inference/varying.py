@@ -1,12 +1,14 @@
 """Constants that differ between trajectories, where the criterion says so.
 
 Several experiments may share a law but not a constant: then every system with the same constants for all
-leaves more than the noise.  The best of them are fitted again with one constant, then with two, of their own
-for each trajectory; every further value costs as much as a constant.
+leaves more than the noise.  The best of them, and the laws of single trajectories, are fitted again with one
+constant, then with two, of their own for each trajectory; every further value costs as much as a constant.
+Terms that made up for a constant that was the same are dropped.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -18,23 +20,31 @@ from odefinder.data.given import STAYS
 from odefinder.data.observations import Observations
 from odefinder.data.units import Scaling
 from odefinder.errors import ExpressionError
-from odefinder.expressions.program import CONST, Program, concatenate
-from odefinder.expressions.terms import node
-from odefinder.inference.choose.candidates import Candidate
+from odefinder.expressions.canonical import structure
+from odefinder.expressions.program import CONST, Program, component_bounds, concatenate
+from odefinder.expressions.terms import node, term_bounds
+from odefinder.inference.choose.candidates import Candidate, tried_elsewhere
 from odefinder.inference.choose.criterion import criterion
+from odefinder.inference.choose.pruning import Term, weakest, without
 from odefinder.inference.choose.search import Search
 from odefinder.inference.choose.ties import named_equations
 from odefinder.inference.claims import claim, in_users_units
 from odefinder.inference.fit.constants import pinned_constants
+from odefinder.inference.fit.integral import joined
 from odefinder.inference.fit.knowledge import NO_BOUNDS, Knowledge
 from odefinder.inference.fit.refine import Fit, fit_constants, given_constants
+from odefinder.inference.fit.states import estimate_states
 from odefinder.inference.known_parts import Named, named_of, named_system
 from odefinder.inference.law import law_of
+from odefinder.inference.propose.sparse import propose_polynomials
 from odefinder.inference.remarks import Explanation
 from odefinder.limits.deadline import Deadline
 
 CLEARLY = 5.0  # nats by which the criterion must gain
-SYSTEMS = 6  # that are tried
+SYSTEMS = 6  # that are tried, of those with the same constants
+SINGLE_LAWS = 4  # further ones, which single trajectories have
+MOST_ASKED = 6  # trajectories
+FRONT = 3  # equations of a single trajectory, for each variable
 MOST_VARIED = 2  # constants of one system
 MOST_TRAJECTORIES = 30
 LEAST_POINTS = 8  # of a trajectory, on average
@@ -49,6 +59,7 @@ class Varied:
     fit: Fit
     gain: float  # of the criterion, compared with the best system whose constants are the same for all
     origin: int = 0  # the number of the system whose constants were the same
+    chosen: tuple[int, ...] = ()  # its constants that vary, by their numbers
 
 
 def varying_constants(
@@ -64,7 +75,7 @@ def varying_constants(
         return None
     before = min(criterion(fit, data) for fit in fits)
     best: Varied | None = None
-    for origin, fit in enumerate(fits[:SYSTEMS]):
+    for origin, fit in enumerate(fits):
         free = ~(pinned_constants(fit.program) | given_constants(fit.program, data))
         chosen: tuple[int, ...] = ()
         level = best.gain if best else CLEARLY
@@ -75,17 +86,50 @@ def varying_constants(
                 if k not in chosen and not deadline.over
                 and (one := _fitted(fit, data, dataset, (*chosen, k), fit_starts, before)) is not None
             ]  # fmt: skip
-            found = max(tried, key=lambda pair: pair[1].gain, default=None)
-            if found is None or found[1].gain <= level:
+            found = max(tried, key=lambda one: one.gain, default=None)
+            if found is None or found.gain <= level:
                 break
-            chosen, best = found[0], replace(found[1], origin=origin)
+            chosen, best = found.chosen, replace(found, origin=origin)
             level = best.gain + CLEARLY
+    if best is None:
+        return None
+    return _pruned(best, fits[best.origin], data, dataset, fit_starts, before, deadline)
+
+
+def _pruned(
+    best: Varied, fit: Fit, data: Observations, dataset: Dataset, fit_starts: bool, before: float,
+    deadline: Deadline,
+) -> Varied:  # fmt: skip
+    """The system without the terms that it does not need once constants vary; fit: with the same for all."""
+    dropped = True
+    while dropped:
+        dropped = False
+        for term in weakest(fit, data):
+            if deadline.over:
+                return best
+            first, last = _constants_of(fit.program, term)
+            if any(first <= k < last for k in best.chosen):
+                continue
+            smaller = replace(fit, program=without(fit.program, term))
+            chosen = tuple(k if k < first else k - (last - first) for k in best.chosen)
+            again = _fitted(smaller, data, dataset, chosen, fit_starts, before)
+            if again is not None and again.gain > best.gain:
+                best, fit, dropped = replace(again, origin=best.origin), smaller, True
+                break
     return best
+
+
+def _constants_of(program: Program, term: Term) -> tuple[int, int]:
+    """The numbers of the constants in a term: the first, and the one after the last."""
+    place = np.concatenate([[0], np.cumsum(program.ops == CONST)])
+    begin, _ = component_bounds(program.ops)[term.component]
+    first, last = term_bounds(program, begin)[term.place]
+    return int(place[first]), int(place[last])
 
 
 def _fitted(
     fit: Fit, data: Observations, dataset: Dataset, chosen: tuple[int, ...], fit_starts: bool, before: float
-) -> tuple[tuple[int, ...], Varied] | None:
+) -> Varied | None:
     """The system with these constants varied."""
     constants = fit.program.constants
     free = ~(pinned_constants(fit.program) | given_constants(fit.program, data))
@@ -115,7 +159,7 @@ def _fitted(
         return None
     own = {name: value for name, value in named.constants.items() if isinstance(value, tuple)}
     gain = before - criterion(again, driven)
-    return chosen, Varied(replace(named, constants=own), again, gain)
+    return Varied(replace(named, constants=own), again, gain, chosen=chosen)
 
 
 def _nothing(data: Observations, state: int) -> Program:
@@ -141,16 +185,17 @@ def varying_explanation(
     """
     if len(dataset) < 2 or search.explained():
         return None
-    fits = []
-    for one in judged[:SYSTEMS]:
+    fits, origins = [], []
+    for one in [*judged[:SYSTEMS], *_laws_of_single_ones(search, judged, deadline)]:
         with suppress(ExpressionError):
             named = named_system(one.fit.program, search.data, scaling, dataset, None)
             fits.append(Fit(named.found, scaling.original_states(one.fit.starts), one.fit.error))
+            origins.append(one)
     free = search.estimate.smoothed
     found = varying_constants(fits, original, dataset, fit_starts=free, deadline=deadline)
     if found is None:
         return None
-    same = judged[found.origin]
+    same = origins[found.origin]
     value = judged[0].criterion - found.gain
     better = replace(same, fit=replace(same.fit, error=found.fit.error), criterion=value)
     weight = float(search.weights([better], early=deadline.over)[0])
@@ -160,6 +205,32 @@ def varying_explanation(
         return None
     law = law_of(found.named, replace(original, given=found.named.given), system)
     return Explanation(system, found.fit.starts, r2, value, weight, same.source, constants, law)
+
+
+def _laws_of_single_ones(search: Search, judged: Sequence[Candidate], deadline: Deadline) -> list[Candidate]:
+    """Polynomial systems that several trajectories have each for itself, fitted to all with one constant.
+
+    Where a constant differs, no system with the same one for all is close, and the best of them may be far
+    from the law.
+    """
+    data, votes, laws = search.data, Counter[bytes](), dict[bytes, Program]()
+    for first, last in list(zip(data.bounds[:-1], data.bounds[1:], strict=True))[:MOST_ASKED]:
+        own = data.part(np.arange(first, last), np.array([0, last - first]))
+        here = dict[bytes, Program]()
+        for fronts in propose_polynomials(own, estimate_states(own), enough=lambda: deadline.over):
+            for k in range(FRONT if all(fronts) else 0):
+                program = joined([front[min(k, len(front) - 1)] for front in fronts], own)
+                here.setdefault(structure(program), program)
+        votes.update(here.keys())
+        laws = here | laws
+    common = [key for key, count in votes.most_common(SINGLE_LAWS) if count > 1]
+    found = [one for key in common if (one := search.fit_program(laws[key], "sparse")) is not None]
+    known = {structure(one.fit.program) for one in judged[:SYSTEMS]}
+    return [
+        replace(tried_elsewhere(one, data), familiarity=judged[0].familiarity)
+        for one in found
+        if structure(one.fit.program) not in known
+    ]
 
 
 def varying_note(found: Explanation) -> str:

@@ -67,6 +67,24 @@ def test_under_noise_equations_with_many_votes_are_combined() -> None:
     assert skeleton(PENDULUM) in {skeleton(found.fit.program) for found in voted.found.values()}
 
 
+def test_terms_that_noise_asked_for_are_dropped() -> None:
+    """The law is in the pool although only a larger system was ever fitted."""
+    data = observations(PENDULUM, STARTS, sigma=0.03)
+    pool = Search(data, estimate_states(data))
+    pool.fit_program(program_of(["y + 0.01*x^2", "-1.7*sin(x) - 0.2*y + 0.01*x*y^2"]), "search")
+    pool.prune()
+    assert skeleton(pool.ranked()[0].fit.program) == skeleton(PENDULUM)
+
+
+def test_a_term_that_does_nothing_is_gone() -> None:
+    """Also where it makes two equations alike, which is cheaper to describe than one without it."""
+    masses = program_of(["-1.1*x + 0.4*y", "0.3*x - 0.9*y"])
+    data = observations(masses, [[1.0, -0.5]])
+    pool = Search(data, estimate_states(data))
+    pool.fit_program(program_of(["-1.1*x + 0.4*y", "0.3*x - 0.9*y + 0.000000001*x*y"]), "search")
+    assert [skeleton(found.fit.program) for found in pool.rescored()] == [skeleton(masses)]
+
+
 def test_polynomial_systems_are_always_in_the_pool() -> None:
     """Functions are regressed on only where a proposal leaves more than noise."""
     data = observations(PENDULUM, STARTS, sigma=0.05)

@@ -14,9 +14,10 @@ from odefinder.expressions.form import Form
 from odefinder.expressions.program import Program, component_bounds, concatenate
 from odefinder.inference.choose.alike import fast_waves, simplified
 from odefinder.inference.choose.candidates import Candidate, alike_within
-from odefinder.inference.choose.criterion import criterion
+from odefinder.inference.choose.criterion import criterion, log_likelihood
 from odefinder.inference.choose.equations import Equations
 from odefinder.inference.choose.pool import Pool
+from odefinder.inference.choose.pruning import pruned
 from odefinder.inference.fit.horizon import fit_growing, fit_segments
 from odefinder.inference.fit.refine import Fit, fit_constants
 from odefinder.inference.fit.states import StateEstimate
@@ -28,6 +29,8 @@ KNOWN = "known"  # the source of systems in which nothing was to be found
 STUCK = 0.05  # mean squared scaled residual above which fits may be stuck, however large the noise seems
 NEAR = 1e-3  # mean squared scaled residual below which a fit to exact data may turn out exact
 SIMPLIFIED = 10  # systems that are also tried without what does nothing
+PRUNED = 3  # systems whose terms are dropped one by one, as long as the criterion gains
+NO_LOSS = 0.5  # nats of the likelihood that what does nothing may have explained
 
 
 class FittedPool(Pool):
@@ -55,14 +58,36 @@ class FittedPool(Pool):
         return super().rescored(judge)
 
     def _simplify(self) -> None:
-        """Add the best systems without what does nothing on the data."""
+        """Put the best systems without what does nothing on the data in the place of those with it."""
         tolerance = alike_within(self._left())
-        for found in self.ranked()[:SIMPLIFIED]:
+        best = sorted(self.found.items(), key=lambda pair: pair[1].criterion)
+        for key, found in best[:SIMPLIFIED]:
             if self.deadline.over:
                 break
             simple = simplified(found.fit.program, self.estimate.variables, tolerance)
             if len(simple) < len(found.fit.program):
-                self._fit_program(simple, found.source)
+                again = self.fit_program(simple, found.source)
+                if again is not None and self._same(again.fit, found.fit) and again is not found:
+                    self.found.pop(key, None)
+
+    def _same(self, fit: Fit, other: Fit) -> bool:
+        """Whether the data do not tell two fits apart."""
+        own, others = (
+            log_likelihood(one.error, self.data.count, self.data.least_error) for one in (fit, other)
+        )
+        return others - own < NO_LOSS
+
+    def prune(self) -> None:
+        """Add the best systems without the terms that they do not need, dropped one by one."""
+        for found in self.ranked()[:PRUNED]:
+
+            def refit(fit: Fit, program: Program, source: str = found.source) -> tuple[Fit, float] | None:
+                if self.deadline.over:
+                    return None
+                smaller = self._found_of(program) or self.fit_program(program, source, fit.starts)
+                return (fit, np.inf) if smaller is None else (smaller.fit, smaller.criterion)
+
+            pruned(found.fit, self.data, refit, found.criterion)
 
     def _too_much(self) -> float:
         """What a fit leaves that may have ended in a local minimum, a mean squared scaled residual.
@@ -71,16 +96,31 @@ class FittedPool(Pool):
         """
         return min(float(np.sqrt(self._left())), STUCK)
 
-    def _fit_program(self, program: Program, source: str, hard: bool = False) -> None:
-        """`_fit` for a system that may not be in canonical form, or lacks the named constants."""
+    def _found_of(self, program: Program) -> Candidate | None:
+        """The best system of a structure, if it has been fitted."""
+        with suppress(ExpressionError):
+            return self.found.get(Form.of(program).key)
+        return None
+
+    def fit_program(
+        self, program: Program, source: str, starts: Floats | None = None, hard: bool = False
+    ) -> Candidate | None:
+        """`_fit` for a system that may not be in canonical form, or lacks the named constants.
+
+        Returns the best system of its structure, if there is one.
+        """
         given = self.data.given
         if given is not None and len(component_bounds(program.ops)) == self.data.dimension:
             program = given.with_numbers(program)
         with suppress(ExpressionError):
-            self._fit(Form.of(program), source, hard)
+            self._fit(Form.of(program), source, starts, hard)
+        return self._found_of(program)
 
-    def _fit(self, form: Form, source: str, hard: bool = False) -> None:
-        """Fit a system on the trajectories and keep it if it is the best of its structure."""
+    def _fit(self, form: Form, source: str, starts: Floats | None = None, hard: bool = False) -> None:
+        """Fit a system on the trajectories and keep it if it is the best of its structure.
+
+        starts: initial values to begin with; by default those of the smoothed states.
+        """
         program = form.program
         if self.equations.operators is not None and not program.operators() <= self.equations.operators:
             return
@@ -91,7 +131,8 @@ class FittedPool(Pool):
                 again = fit_growing(program, self.data, starts=estimate.starts, fit_starts=free)
                 fit = min(fit, again, key=lambda one: one.error)
         else:
-            fit = fit_constants(program, self.data, starts=estimate.starts, fit_starts=free)
+            first = estimate.starts if starts is None else starts
+            fit = fit_constants(program, self.data, starts=first, fit_starts=free)
         self.add(form, fit, source)
 
     def add(self, form: Form, fit: Fit, source: str) -> None:
@@ -125,12 +166,12 @@ class FittedPool(Pool):
         nothing = [
             one for k in range(self.data.dimension) if (one := self.data.given_equation(k)) is not None
         ]
-        self._fit_program(concatenate(nothing), KNOWN)
+        self.fit_program(concatenate(nothing), KNOWN)
         if self._best_error() > self._too_much():
-            self._fit_program(concatenate(nothing), KNOWN, hard=True)
+            self.fit_program(concatenate(nothing), KNOWN, hard=True)
         for found in self.ranked():  # there is one
             for slower in self._slower(found.fit):
-                self._fit_program(slower, KNOWN)
+                self.fit_program(slower, KNOWN)
 
     def _slower(self, fit: Fit) -> Iterator[Program]:
         """The system with slower waves where they are faster than the data can tell; not yet fitted."""

@@ -302,7 +302,7 @@ class HiddenSearch(SearchWithHidden):
         self.add(Form.of(fit.program), fit, source)
         return self._value(fit)
 
-    def _fit(self, form: Form, source: str, hard: bool = False) -> None:
+    def _fit(self, form: Form, source: str, starts: Floats | None = None, hard: bool = False) -> None:
         states = self._path_for(form.program)
         if states is not None:
             self._try(Guess(form.program, states, source))

@@ -101,9 +101,11 @@ class Search(FittedPool):
             if self.settings.sparse and not enough:  # with only noise left, it adds nothing
                 self.propose_sparse()
             self.combine()
+        self.prune()  # before the rounds, which time may cut short, and after them
         for _ in range(self.settings.rounds):
             if self.deadline.over or not self.search_around() or self.explained():
                 break
+        self.prune()
         if self.settings.sparse and not self.deadline.stopped and not self.ranked():
             self._fit_linear()
         return self.ranked()
@@ -115,7 +117,7 @@ class Search(FittedPool):
         """
         for fronts in propose_polynomials(self.data, self.estimate, enough=lambda: self.deadline.over):
             if all(fronts) and not self.deadline.over:
-                self._fit_program(joined([front[0] for front in fronts], self.data), "sparse")
+                self.fit_program(joined([front[0] for front in fronts], self.data), "sparse")
         if not self.deadline.over and self.data.given is None and self._narrow():
             self._fit_linear()
 
@@ -182,7 +184,7 @@ class Search(FittedPool):
             return
         linear = concatenate([linear_equation(self.data.variables)] * self.data.dimension)
         with self._little_time():
-            self._fit_program(match_system(linear, self.data, self.equations.estimate), "sparse")
+            self.fit_program(match_system(linear, self.data, self.equations.estimate), "sparse")
 
     def combine(self, votes: bool = True) -> bool:
         """Combine the best equations and fit the systems; returns whether the best one improved.
@@ -196,14 +198,14 @@ class Search(FittedPool):
             for program, source in self.equations.combinations(kept, count, by_votes=by_votes):
                 if self.deadline.over:
                     break
-                self._fit_program(program, source)
+                self.fit_program(program, source)
         if self._best_error() > self._too_much():
             for by_votes in rankings:
                 hard = self.equations.combinations(kept, HARD, by_votes=by_votes, again=True)
                 for program, source in hard:
                     if self.deadline.over:
                         break
-                    self._fit_program(program, source, hard=True)
+                    self.fit_program(program, source, hard=True)
         return self._best_criterion() < before
 
     def search_around(self) -> bool:
@@ -239,7 +241,7 @@ class Search(FittedPool):
             key = structure(program)
             if not self.deadline.over and key not in self._copied:
                 self._copied.add(key)
-                self._fit_program(program, "search")
+                self.fit_program(program, "search")
 
     # ------------------------------------------------------------ parts
 
@@ -264,13 +266,13 @@ class Search(FittedPool):
             attempt.combine()
         if attempt._best_error() > limit:
             for found in attempt.ranked()[:HARD]:
-                self._fit_program(found.fit.program, found.source)
+                self.fit_program(found.fit.program, found.source)
         else:
             before = list(self.found.values())
             attempt.equations.votes = self.equations.votes
             self.estimate, self.found, self.equations = exact, attempt.found, attempt.equations
             for found in before:
-                self._fit_program(found.fit.program, found.source)
+                self.fit_program(found.fit.program, found.source)
 
     def _changes(self, equation: Program) -> Iterator[Program]:
         yield from smaller(equation)

@@ -97,11 +97,13 @@ def curvature_of(
     return Curvature(matrix, free, cost, freedom, variance)
 
 
-def standard_errors(fit: Fit, data: Observations, *, fit_starts: bool) -> Floats:
+def standard_errors(
+    fit: Fit, data: Observations, *, fit_starts: bool, conventions: Bools | None = None
+) -> Floats:
     """Standard errors of the fitted constants, as if residuals were independent; inf where undetermined.
 
-    In program order; 0 for constants that the canonical form or the user gave.
+    In program order; 0 for constants that the canonical form, the user or a convention gave.
     """
-    held = pinned_constants(fit.program)
+    held = pinned_constants(fit.program) | (False if conventions is None else conventions)
     found = curvature_of(fit, data, fit_starts=fit_starts, held=held, alike=False)
     return found.errors()[: len(held)]

@@ -10,12 +10,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from odefinder.data.observations import Floats, Observations
 from odefinder.data.units import Scaling
 from odefinder.expressions.canonical import canonical
-from odefinder.expressions.program import CONST, MUL, VAR, Program
-from odefinder.expressions.terms import terms_of
+from odefinder.expressions.program import CONST, MUL, VAR, Program, component_bounds
+from odefinder.expressions.terms import term_bounds
 from odefinder.inference.fit.refine import BOUND, Fit
 from odefinder.numerics.evaluate import evaluate
 from odefinder.numerics.integrate import Status, integrate
@@ -88,22 +89,37 @@ def _sign(program: Program, path: Floats, data: Observations, hidden: int) -> fl
 
 def readable(program: Program, starts: Floats, hidden: Sequence[int]) -> tuple[Program, Floats]:
     """The system with hidden states scaled so that the coefficient of the first effect of each is 1 or -1."""
+    program = canonical(program, explicit=True)
     for k in hidden:
-        coefficient = _coupling(program, k)
-        if coefficient:
-            program, starts = rescaled(program, starts, k, 1.0 / abs(coefficient))
+        place = _coupling(program, k)
+        if place is None:
+            continue
+        program, starts = rescaled(program, starts, k, 1.0 / abs(float(program.constants[place])))
+        program = canonical(program, explicit=True)
+        constants = program.constants
+        constants[_coupling(program, k)] = np.sign(constants[_coupling(program, k)])  # exactly
+        program = program.with_constants(constants)
     return program, starts
 
 
-def _coupling(program: Program, hidden: int) -> float:
-    """The coefficient of the first term that is linear in a hidden state, in another state's equation."""
-    explicit = canonical(program, explicit=True)
-    for component, equation in enumerate(explicit.components()):
+def conventions(explicit: Program, hidden: Sequence[int]) -> NDArray[np.bool_]:
+    """Which constants are 1 or -1 because the scale of a hidden state was chosen so."""
+    places = [place for k in hidden if (place := _coupling(explicit, k)) is not None]
+    found = np.zeros(len(explicit.constants), np.bool_)
+    found[places] = True
+    return found & (np.abs(explicit.constants) == 1.0)
+
+
+def _coupling(explicit: Program, hidden: int) -> int | None:
+    """The constant of the first term that is linear in a hidden state, in another equation: its number."""
+    numbers = np.cumsum(explicit.ops == CONST) - 1
+    for component, (first, _) in enumerate(component_bounds(explicit.ops)):
         if component == hidden:
             continue
-        for term in terms_of(equation):
-            ops, values = term.ops, term.values
+        for begin, end in term_bounds(explicit, first):
+            ops, values = explicit.ops[begin:end], explicit.values[begin:end]
             own = (ops == VAR) & (values == hidden)
-            if own.sum() == 1 and ops[0] == MUL and ops[1] == CONST and np.isin(ops, (MUL, CONST, VAR)).all():
-                return float(values[1])
-    return 0.0
+            plain = len(ops) > 1 and ops[0] == MUL and ops[1] == CONST and values[1] != 0.0
+            if own.sum() == 1 and plain and np.isin(ops, (MUL, CONST, VAR)).all():
+                return int(numbers[begin + 1])
+    return None

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from odefinder.data.observations import Floats, Observations
 from odefinder.expressions.program import Program
+from odefinder.inference.fit.least_squares import Bools
 from odefinder.inference.fit.refine import Fit, fit_constants
 
 SHARES = (0.15, 0.3, 0.45, 0.6, 0.75, 0.9)
@@ -35,21 +36,22 @@ def fit_growing(
     *,
     starts: Floats | None = None,
     fit_starts: bool = False,
+    fixed: Bools | None = None,
     iterations: int = 15,
 ) -> Fit:
     """Like `fit_constants`, but over a growing share of each trajectory; starts from the current constants.
 
-    starts: initial values (trajectories, D); None for the first observed ones.
+    starts: initial values (trajectories, D); None for the first observed ones.  fixed: as there.
     """
     fit = Fit(program, data.states[data.bounds[:-1]] if starts is None else starts, np.inf)
     for share in SHARES:
         part = beginning(data, share)
         fit = fit_constants(
-            fit.program, part, starts=fit.starts, fit_starts=fit_starts, iterations=iterations
+            fit.program, part, starts=fit.starts, fit_starts=fit_starts, fixed=fixed, iterations=iterations
         )
         if not np.isfinite(fit.error):
             break
-    return fit_constants(fit.program, data, starts=fit.starts, fit_starts=fit_starts)
+    return fit_constants(fit.program, data, starts=fit.starts, fit_starts=fit_starts, fixed=fixed)
 
 
 def segments(data: Observations, states: Floats, intervals: int) -> tuple[Observations, Floats]:

@@ -23,13 +23,18 @@ APART = 4.0  # standard errors, at least, between neighbouring numbers with the 
 MOST_DIGITS = 4
 
 
-def round_constants(fit: Fit, data: Observations, *, fit_starts: bool) -> Fit:
-    """The fit with simple constants where they explain the data equally well."""
+def round_constants(
+    fit: Fit, data: Observations, *, fit_starts: bool, conventions: Bools | None = None
+) -> Fit:
+    """The fit with simple constants where they explain the data equally well.
+
+    conventions (constants,): those that are what they are because a scale was chosen so.
+    """
     if not np.isfinite(fit.error):
         return fit
     constants = fit.program.constants
-    errors = standard_errors(fit, data, fit_starts=fit_starts)
-    given = errors == 0.0  # by the form or by the user
+    errors = standard_errors(fit, data, fit_starts=fit_starts, conventions=conventions)
+    given = errors == 0.0  # by the form, by the user or by convention
     errors = np.maximum(errors, SMALLEST_ERROR * np.abs(constants))
     pairs = zip(constants.tolist(), errors.tolist(), strict=True)
     simple = np.array([simple_value(value, error) for value, error in pairs])

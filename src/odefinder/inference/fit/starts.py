@@ -7,6 +7,7 @@ import numpy as np
 from odefinder.data.dataset import Dataset, Floats
 from odefinder.data.roles import Role
 from odefinder.expressions.canonical import canonical
+from odefinder.inference.fit.horizon import fit_growing
 from odefinder.inference.fit.refine import fit_constants
 from odefinder.inference.fit.states import estimate_states
 from odefinder.system import ODESystem
@@ -31,5 +32,7 @@ def starts_of(system: ODESystem, dataset: Dataset, near: Floats | None = None) -
             typical = scaling.states(near)
             guesses += [np.where(hidden, factor * typical, starts) for factor in FACTORS]
         fits = [fit_constants(program, data, starts=guess, fixed=held) for guess in guesses]
+        if any(hidden):  # over a long record there are many local minima, and systems that run off
+            fits = [*(fit_growing(program, data, starts=guess, fixed=held) for guess in guesses), *fits]
         starts = min(fits, key=lambda fit: fit.error).starts
     return scaling.original_states(starts)
