@@ -59,11 +59,12 @@ def encoding_of(file: BinaryIO) -> str:
 
 def table_of_file(file: BinaryIO) -> pd.DataFrame:
     """The table of a text file in whatever encoding."""
-    return table_of_text(io.TextIOWrapper(file, encoding_of(file), errors="replace"))
+    text = io.TextIOWrapper(file, encoding_of(file), errors="replace")
+    return table_of_text(iter(lambda: "".join(text.readlines(_BLOCK)), ""))
 
 
 def table_of_text(text: str | Iterable[str]) -> pd.DataFrame:
-    """The table of a text or of its lines; delimiter, decimal comma, header and comments are detected."""
+    """The table of a text, or of pieces of whole lines; delimiter, header and the like are detected."""
     comments: list[str] = []
     lines = _lines([text] if isinstance(text, str) else text, comments)
     first = list(islice(lines, _SNIFFED_LINES + 1))
