@@ -32,7 +32,7 @@ EXPECTED = {
     "own_system.py": ["noise 0%: S' = -0.9*S*I; I' = 0.9*S*I - 0.3*I", "noise 5%"],
     "pendulum_angle.py": ["Order 1: theta rises and falls", "theta'' = ", "R2 of another swing: "],
     "several_trajectories.py": ["150 points of x in 3 trajectories", "alone: "],
-    "systems_and_prior.py": ["rabbits' = 1.1*rabbits - 0.4*rabbits*foxes", "\\dot{", "Family "],
+    "systems_and_prior.py": ["rabbits' = 1.1*rabbits - 0.4*rabbits*foxes", "\\mathrm{rabbits}'", "Family "],
     "unknown_force.py": ["x'' = ", "Largest error of the forecast", "A catalyst that fades: c' = "],
 }
 

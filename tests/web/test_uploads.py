@@ -35,7 +35,7 @@ def upload(client: TestClient, content: Any, name: str = "data.csv") -> Any:
         ("", "a.csv", "a.csv: the file is empty; give a header and one row per point"),
         ("1\n2\n", "a.csv", "a.csv: the file has a single column"),
         (b"\x00\x01\x02", "a.csv", "a.csv: this is not a text file; save the table as CSV"),
-        ("x", "a.xlsx", "a.xlsx: this is no spreadsheet, or it is damaged"),
+        ("x", "a.xlsx", "a.xlsx: this is not a spreadsheet, or it is damaged"),
         ("x", "a.xls", "a.xls: old spreadsheets cannot be read; save the sheet as .xlsx or CSV"),
         ("x", "a.exe", "a.exe: files ending in .exe cannot be read"),
         (b"PAR1 broken", "a.parquet", "a.parquet: this is not Parquet, or it is damaged"),

@@ -79,6 +79,9 @@ def explanations(
             driven = with_varied(original, named.constants, system.inputs)
             system = with_digits(system, starts, driven, centre=named.given is None, deadline=until)
         r2 = claim(system, starts, observed, scaling, named.constants)
+        if r2 is None and not result:  # after Ctrl-C, or out of time: the first one gets a little more
+            with _a_moment(dataset.dimension):
+                r2 = claim(system, starts, observed, scaling, named.constants)
         if r2 is not None or not result:  # the first stays, although there was no time to simulate it
             r2 = -np.inf if r2 is None else r2
             known.add(key)
@@ -128,8 +131,13 @@ def _counting_time(place: int, dimension: int, deadline: Deadline) -> Deadline |
         return deadline
     hurried = place < PRINTED and dimension <= MOST_COUNTED
     if hurried and (place == 0 or not deadline.within(*COUNTING).over):
-        return Deadline(SHORT if dimension > MAX_DIMENSION else SECONDS)
+        return _a_moment(dimension)
     return None
+
+
+def _a_moment(dimension: int) -> Deadline:
+    """For what the first system should not go without, however late it is."""
+    return Deadline(SHORT if dimension > MAX_DIMENSION else SECONDS)
 
 
 def _simple_constants(fit: Fit, data: Observations, free: bool) -> tuple[Fit, Ints | None]:

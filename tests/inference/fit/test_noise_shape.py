@@ -17,7 +17,8 @@ def noise(seed: int) -> np.ndarray:
 
 @pytest.mark.parametrize("seed", range(5))
 def test_noise_that_grows_with_the_value(seed: int) -> None:
-    (found,) = relative_variances([T], [GROWTH * (1.0 + 0.05 * noise(seed))], [GROWTH])
+    level = 0.05 * float(np.sqrt(np.mean(GROWTH**2)))
+    (found,) = relative_variances([T], [GROWTH * (1.0 + 0.05 * noise(seed))], [GROWTH], level)
     assert found.mean() == pytest.approx(1.0)
     expected = GROWTH**2 / np.mean(GROWTH**2)
     large = expected > 0.01
@@ -26,19 +27,26 @@ def test_noise_that_grows_with_the_value(seed: int) -> None:
 
 @pytest.mark.parametrize("seed", range(5))
 def test_noise_that_does_not(seed: int) -> None:
-    (found,) = relative_variances([T], [GROWTH + 0.05 * noise(seed)], [GROWTH])
+    (found,) = relative_variances([T], [GROWTH + 0.05 * noise(seed)], [GROWTH], 0.05)
     assert (found == 1.0).all()
 
 
 def test_trajectories_share_a_shape_and_short_ones_do_not_mind() -> None:
     noisy = GROWTH * (1.0 + 0.05 * noise(0))
     parts = [slice(0, 60), slice(60, 118), slice(118, 120), slice(0, 0)]
-    found = relative_variances(*([values[part] for part in parts] for values in (T, noisy, GROWTH)))
+    found = relative_variances(*([values[part] for part in parts] for values in (T, noisy, GROWTH)), 0.2)
     assert [len(one) for one in found] == [60, 58, 2, 0]
     assert found[0][0] < 0.01 < found[1][-1]
-    few = relative_variances([T[:4]], [noisy[:4]], [GROWTH[:4]])
+    few = relative_variances([T[:4]], [noisy[:4]], [GROWTH[:4]], 0.2)
     assert (few[0] == 1.0).all()
-    assert relative_variances([], [], []) == []
+    assert relative_variances([], [], [], 0.2) == []
+
+
+def test_sharp_peaks_between_few_points_are_no_noise() -> None:
+    t = np.linspace(0.0, 20.0, 21)
+    peaks = np.exp(2.0 * np.sin(2.0 * np.pi * t / 9.6))
+    (found,) = relative_variances([t], [peaks * (1.0 + 0.02 * noise(0)[:21])], [peaks], 0.1)
+    assert (found == 1.0).all()
 
 
 def test_a_precise_first_value_is_the_start() -> None:

@@ -1,7 +1,8 @@
 """How the noise of one variable depends on its value: variances (1 - s) + s x^2 / mean(x^2) up to a factor.
 
 What a smooth curve leaves would not do: where values are small and precise, most of that is the curve's own
-error.  So a point is compared with its neighbours, which predict it well wherever the data are dense.
+error.  So a point is compared with its neighbours, which predict it well where the data are dense.  Where
+they are not, the noise counts as the same everywhere.
 """
 
 from __future__ import annotations
@@ -16,14 +17,20 @@ from odefinder.inference.fit.interpolation import Known, known_windows
 ORDER = 3  # of the polynomials through a point's neighbours
 SHARES = (0.5, 0.9, 0.99, 0.999)  # s: of the mean variance, what may be relative to the value
 CLEARLY = 3.0  # nats by which one of these must be likelier than the same noise everywhere
+MISSED = 3.0  # times the variance of the noise: where neighbours miss points by more, they miss the signal
 
 
 def relative_variances(
-    times: Sequence[Floats], values: Sequence[Floats], states: Sequence[Floats], known: Known | None = None
+    times: Sequence[Floats],
+    values: Sequence[Floats],
+    states: Sequence[Floats],
+    noise: float,
+    known: Known | None = None,
 ) -> list[Floats]:
     """The variance of each observation, relative to their mean, for each trajectory.
 
-    states: a smooth curve at the same times.  known: see `error_by_order`.
+    states: a smooth curve at the same times.  noise: the standard deviation of the observations.  known: see
+    `error_by_order`.
     """
     known = {} if known is None else known
     even = [np.ones(len(t)) for t in times]
@@ -32,6 +39,8 @@ def relative_variances(
     if not size > 0.0 or all(window is None for window in windows):
         return even
     errors = np.concatenate([w.errors(x) for w, x in zip(windows, values, strict=True) if w is not None])
+    if np.mean(errors**2) > MISSED * noise**2:
+        return even
 
     def log_likelihood(variances: list[Floats]) -> float:
         """With the most likely mean variance."""

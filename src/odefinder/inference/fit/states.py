@@ -148,7 +148,8 @@ def estimate_states(data: Observations, *, smoothed: bool | None = None) -> Stat
             error[d] = math.sqrt(np.mean(np.concatenate(spreads) ** 2))
             seen = np.isfinite(data.states[:, d])
             curves = [states[a:b, d][seen[a:b]] for a, b in pairwise(data.bounds)]
-            relative[seen, d] = np.concatenate(relative_variances(times, values, curves, windows))
+            shape = relative_variances(times, values, curves, float(noise[d]), windows)
+            relative[seen, d] = np.concatenate(shape)
     for d in np.flatnonzero(data.unseen).tolist():
         _take_derivative(data, d, ends, node_times, states, derivatives, nodes, slopes)
     nodes[:, data.dimension :] = _known_at(data, node_times, ends)
