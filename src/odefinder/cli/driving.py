@@ -33,19 +33,10 @@ def input_options(columns: Sequence[str] | None, hold: Sequence[str] | None, tab
 def input_table(path: Path) -> pd.DataFrame:
     """A table of inputs with a column of times."""
     from odefinder.data.columns import has_times
-    from odefinder.data.files import STDIN, load
-    from odefinder.edge.parameters import checked
-    from odefinder.edge.reading import check_file
+    from odefinder.data.files import of_file
 
-    path = Path(checked("path", path))
-    if path != STDIN:
-        check_file(path)
-    try:
-        content = load(path)
-    except DataError as error:
-        raise DataError(f"{path}: {error}") from None
-    except OSError as error:
-        raise DataError(f"{path} cannot be read: {error.strerror or error}") from None
+    with of_file(path) as content:
+        pass  # it is read; what follows names the file itself
     if isinstance(content, tuple) or not has_times(content):
         raise DataError(f"{path} has no column of times; give one called time or t, and one for each input")
     return content

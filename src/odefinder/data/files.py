@@ -7,7 +7,8 @@ import io
 import json
 import sys
 import zlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +29,7 @@ from odefinder.edge.reading import check_file, open_bytes, read_bytes
 from odefinder.edge.rules import items
 from odefinder.errors import DataError, MissingExtraError
 
-__all__ = ["MOST_BYTES", "SAMPLES", "STDIN", "load", "read", "sample", "sample_path"]
+__all__ = ["MOST_BYTES", "SAMPLES", "STDIN", "load", "of_file", "read", "sample", "sample_path"]
 
 STDIN = Path("-")
 SAMPLES = tuple(BUNDLED)
@@ -73,11 +74,7 @@ def _read_one(
     variables: Sequence[str] | None,
     given: dict[str, Any],
 ) -> Dataset:
-    path = Path(checked("path", path))
-    if path != STDIN:
-        check_file(path)
-    try:
-        content = load(path)
+    with of_file(path) as content:
         if isinstance(content, tuple):
             if time is not None or trajectory is not None:
                 raise DataError("this file has arrays, not columns: time and trajectory cannot be chosen")
@@ -86,6 +83,16 @@ def _read_one(
         return from_frame(
             content, time, trajectory, variables, guess_first_column=True, extras=Extras(**given)
         )
+
+
+@contextmanager
+def of_file(path: str | Path) -> Iterator[pd.DataFrame | tuple[Any, Any]]:
+    """What is in a file that a user names; errors inside say which file they are about."""
+    path = Path(checked("path", path))
+    if path != STDIN:
+        check_file(path)
+    try:
+        yield load(path)
     except DataError as error:
         raise DataError(f"{path}: {error}") from None
     except OSError as error:

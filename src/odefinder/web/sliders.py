@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from odefinder.data.dataset import Dataset, Floats
+from odefinder.data.given import STAYS
 from odefinder.errors import ExpressionError
 from odefinder.expressions.canonical import canonical
 from odefinder.expressions.program import CONST, VAR, Program, component_bounds
@@ -18,15 +19,13 @@ from odefinder.inference.remarks import Explanation
 from odefinder.numerics.signals import Signals
 from odefinder.system import ODESystem
 
-STAYS = -1  # a number that no slider moves
-
 
 @dataclass(frozen=True)
 class Sliders:
     """A program, and which slider moves each of its numbers.  Names are those of the table of errors."""
 
     program: Program
-    owners: list[int]  # of each number
+    owners: list[int]  # of each number; STAYS: no slider moves it
     signs: list[float]  # by which the value of the slider is multiplied
     names: list[str]
     values: list[float]

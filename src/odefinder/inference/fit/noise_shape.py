@@ -49,5 +49,5 @@ def relative_variances(
         return -0.5 * (len(errors) * float(np.log(level + 1e-300)) + float(np.log(own).sum()))
 
     shapes = [[(1.0 - share) + share * x**2 / size for x in states] for share in SHARES]
-    best = max(shapes, key=log_likelihood)
-    return best if log_likelihood(best) > log_likelihood(even) + CLEARLY else even
+    likely = [log_likelihood(one) for one in shapes]
+    return shapes[int(np.argmax(likely))] if max(likely) > log_likelihood(even) + CLEARLY else even
