@@ -84,6 +84,21 @@ def emit_scaled(d: Assembly, coefficient: float, variable: int) -> None:
 
 
 @compiled
+def emit_function(d: Assembly, op: int, variable: int) -> None:
+    """f(x), of a unary operator."""
+    emit(d, op, 0.0)
+    emit(d, VAR, variable)
+
+
+@compiled
+def emit_difference(d: Assembly, i: int, j: int) -> None:
+    """x_i - x_j."""
+    emit(d, ADD, 0.0)
+    emit(d, VAR, i)
+    emit_scaled(d, -1.0, j)
+
+
+@compiled
 def emit_product(d: Assembly, powers: NDArray[np.int64]) -> None:
     """The product of variables to powers 0..5; nothing if all are 0."""
     factors = 0
@@ -110,6 +125,24 @@ def variable_term(d: Assembly, variable: int) -> int:
     """A new term: one variable."""
     t = begin_term(d)
     emit(d, VAR, variable)
+    return t
+
+
+@compiled
+def function_term(d: Assembly, op: int, variable: int) -> int:
+    """A new term: a unary operator of one variable."""
+    t = begin_term(d)
+    emit_function(d, op, variable)
+    return t
+
+
+@compiled
+def product_term(d: Assembly, i: int, j: int) -> int:
+    """A new term: x_i x_j."""
+    t = begin_term(d)
+    emit(d, MUL, 0.0)
+    emit(d, VAR, i)
+    emit(d, VAR, j)
     return t
 
 

@@ -8,7 +8,16 @@ from numpy.typing import NDArray
 from odefinder.compiling.jit import compiled
 from odefinder.expressions.program import ABS, ADD, CONST, COS, EXP, INV, LOG, MUL, POW, SIN, SQRT, TANH, VAR
 from odefinder.numerics.randomness import Stream, chance, integer, log_uniform, normal, uniform
-from odefinder.prior.assembly import Assembly, begin_term, emit, emit_power, emit_product, emit_scaled
+from odefinder.prior.assembly import (
+    Assembly,
+    begin_term,
+    emit,
+    emit_difference,
+    emit_function,
+    emit_power,
+    emit_product,
+    emit_scaled,
+)
 from odefinder.prior.constants import magnitude
 
 SIMPLE = 0.45  # share of simple constants in the families
@@ -110,9 +119,7 @@ def emit_wave(d: Assembly, s: Stream, variable: int, dimension: int) -> None:
     elif u < 0.7 or dimension == 1:
         emit_scaled(d, constant(s), variable)
     else:
-        emit(d, ADD, 0.0)
-        emit(d, VAR, variable)
-        emit_scaled(d, -1.0, other_variable(s, variable, dimension))
+        emit_difference(d, variable, other_variable(s, variable, dimension))
 
 
 @compiled
@@ -146,16 +153,13 @@ def nonlinearity(d: Assembly, s: Stream, variable: int, dimension: int) -> int:
     elif kind < 0.53:
         emit(d, MUL, 0.0)
         emit(d, VAR, other)
-        emit(d, ABS, 0.0)
-        emit(d, VAR, variable)
+        emit_function(d, ABS, variable)
     elif kind < 0.60:
         emit(d, MUL, 0.0)
         emit(d, VAR, other)
-        emit(d, LOG, 0.0)
-        emit(d, VAR, variable)
+        emit_function(d, LOG, variable)
     elif kind < 0.65:
-        emit(d, SQRT, 0.0)
-        emit(d, VAR, variable)
+        emit_function(d, SQRT, variable)
     elif kind < 0.74:
         emit(d, POW, 0.0)
         emit(d, VAR, variable)

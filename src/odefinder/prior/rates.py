@@ -10,7 +10,7 @@ import numpy as np
 from odefinder.compiling.jit import compiled
 from odefinder.expressions.program import ABS, ADD, CONST, EXP, INV, MUL, POW, SQRT, SQUARE, TANH, VAR
 from odefinder.numerics.randomness import Stream, chance, integer, log_uniform, uniform
-from odefinder.prior.assembly import Assembly, begin_term, emit, emit_scaled
+from odefinder.prior.assembly import Assembly, begin_term, emit, emit_function, emit_scaled
 from odefinder.prior.features import constant
 
 
@@ -72,8 +72,7 @@ def emit_over(d: Assembly, size: float, variable: int) -> None:
     """a / x."""
     emit(d, MUL, 0.0)
     emit(d, CONST, size)
-    emit(d, INV, 0.0)
-    emit(d, VAR, variable)
+    emit_function(d, INV, variable)
 
 
 @compiled
@@ -126,8 +125,7 @@ def rate_law(d: Assembly, s: Stream, i: int, other: int) -> int:
         emit(d, VAR, i)
         emit(d, MUL, 0.0)
         emit(d, CONST, constant(s))
-        emit(d, SQUARE, 0.0)
-        emit(d, VAR, i)
+        emit_function(d, SQUARE, i)
     elif kind < 0.95:  # two saturations
         emit(d, MUL, 0.0)
         emit_saturation(d, s, i, 1.0)
@@ -178,13 +176,11 @@ def loss_law(d: Assembly, s: Stream, i: int) -> int:
     if kind < 0.34:
         emit(d, VAR, i)
     elif kind < 0.44:  # through an orifice
-        emit(d, SQRT, 0.0)
-        emit(d, VAR, i)
+        emit_function(d, SQRT, i)
     elif kind < 0.54:  # drag
         emit(d, MUL, 0.0)
         emit(d, VAR, i)
-        emit(d, ABS, 0.0)
-        emit(d, VAR, i)
+        emit_function(d, ABS, i)
     elif kind < 0.64:
         emit_to_the(d, i, float(integer(s, 2, 4)))
     elif kind < 0.74:
@@ -209,6 +205,5 @@ def loss_law(d: Assembly, s: Stream, i: int) -> int:
         emit_to_the(d, i, float(integer(s, 1, 2)))
         emit(d, CONST, integer(s, 1, 5) / 2.0 if chance(s, 0.5) else np.round(log_uniform(s, 0.3, 3.5), 1))
     else:
-        emit(d, INV, 0.0)
-        emit(d, VAR, i)
+        emit_function(d, INV, i)
     return t

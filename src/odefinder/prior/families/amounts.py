@@ -15,6 +15,7 @@ from odefinder.prior.assembly import (
     add,
     begin_term,
     emit,
+    emit_function,
     emit_scaled,
     has_part,
     monomial,
@@ -127,8 +128,7 @@ def growth(d: Assembly, s: Stream, dimension: int) -> None:
             if chance(s, 0.5):  # Gompertz
                 emit(d, MUL, 0.0)
                 emit(d, VAR, i)
-                emit(d, LOG, 0.0)
-                emit(d, VAR, i)
+                emit_function(d, LOG, i)
             else:
                 emit(d, POW, 0.0)
                 emit(d, VAR, i)

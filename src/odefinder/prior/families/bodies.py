@@ -16,6 +16,8 @@ from odefinder.prior.assembly import (
     add,
     begin_term,
     emit,
+    emit_function,
+    product_term,
     variable_term,
 )
 from odefinder.prior.features import constant, other_variable, signed
@@ -32,8 +34,7 @@ def emit_square_sum(d: Assembly, places: Ints, softening: float) -> None:
     for k in range(len(places)):
         if k + 1 < len(places):
             emit(d, ADD, 0.0)
-        emit(d, SQUARE, 0.0)
-        emit(d, VAR, places[k])
+        emit_function(d, SQUARE, places[k])
 
 
 @compiled
@@ -138,11 +139,7 @@ def plane(d: Assembly, s: Stream, dimension: int) -> None:
         j = other_variable(s, i, dimension)
         add(d, i, signed(s), variable_term(d, j))
         if chance(s, 0.5):
-            term = begin_term(d)
-            emit(d, MUL, 0.0)
-            emit(d, VAR, i)
-            emit(d, VAR, j)
-            add(d, v[integer(s, 0, axes - 1)], signed(s), term)
+            add(d, v[integer(s, 0, axes - 1)], signed(s), product_term(d, i, j))
 
 
 @compiled

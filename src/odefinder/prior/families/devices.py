@@ -8,7 +8,17 @@ from __future__ import annotations
 from odefinder.compiling.jit import compiled
 from odefinder.expressions.program import ABS, ADD, CONST, CUBE, EXP, INV, MUL, SQUARE, TANH, VAR
 from odefinder.numerics.randomness import Stream, chance, integer, log_uniform, normal, uniform
-from odefinder.prior.assembly import Assembly, add, begin_term, emit, emit_power, emit_scaled, variable_term
+from odefinder.prior.assembly import (
+    Assembly,
+    add,
+    begin_term,
+    emit,
+    emit_function,
+    emit_power,
+    emit_scaled,
+    function_term,
+    variable_term,
+)
 from odefinder.prior.features import constant, nonlinearity, other_variable, signed
 from odefinder.prior.rates import loss_law
 
@@ -19,10 +29,7 @@ def _element(d: Assembly, s: Stream, into: int, v: int, scale: float) -> None:
     kind = uniform(s)
     if kind < 0.35:  # negative, then positive resistance
         add(d, into, scale * constant(s), variable_term(d, v))
-        term = begin_term(d)
-        emit(d, CUBE, 0.0)
-        emit(d, VAR, v)
-        add(d, into, -scale * constant(s), term)
+        add(d, into, -scale * constant(s), function_term(d, CUBE, v))
     elif kind < 0.55:  # a diode
         size = constant(s)
         term = begin_term(d)
@@ -40,8 +47,7 @@ def _element(d: Assembly, s: Stream, into: int, v: int, scale: float) -> None:
         term = begin_term(d)
         emit(d, MUL, 0.0)
         emit(d, VAR, v)
-        emit(d, ABS, 0.0)
-        emit(d, VAR, v)
+        emit_function(d, ABS, v)
         add(d, into, -scale * constant(s), term)
     else:  # a resistance with kinks
         edge = constant(s)
@@ -187,9 +193,7 @@ def gates(d: Assembly, s: Stream, dimension: int) -> None:
     if chance(s, 0.8):
         add(d, v, signed(s), begin_term(d))
     if chance(s, 0.3):
-        term = begin_term(d)
-        emit(d, CUBE if chance(s, 0.7) else SQUARE, 0.0)
-        emit(d, VAR, v)
+        term = function_term(d, CUBE if chance(s, 0.7) else SQUARE, v)
         add(d, v, -constant(s), term)
     instant = dimension == 1 or chance(s, 0.5)
     first = 1

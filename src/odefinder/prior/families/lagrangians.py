@@ -15,8 +15,11 @@ from odefinder.prior.assembly import (
     add,
     begin_term,
     emit,
+    emit_difference,
+    emit_function,
     emit_power,
     emit_scaled,
+    function_term,
     monomial,
     variable_term,
 )
@@ -29,17 +32,14 @@ CONSTANT_MASS, POLAR, SPHERICAL, BENT, SWINGING = range(5)
 def _emit_mass(d: Assembly, kind: int, a: float, q: int) -> None:
     """m(q)."""
     if kind == POLAR:
-        emit(d, SQUARE, 0.0)
-        emit(d, VAR, q)
+        emit_function(d, SQUARE, q)
     elif kind == SPHERICAL:
         emit(d, SQUARE, 0.0)
-        emit(d, SIN, 0.0)
-        emit(d, VAR, q)
+        emit_function(d, SIN, q)
     else:
         emit(d, ADD, 0.0)
         emit(d, CONST, a)
-        emit(d, SQUARE if kind == BENT else COS, 0.0)
-        emit(d, VAR, q)
+        emit_function(d, SQUARE if kind == BENT else COS, q)
 
 
 @compiled
@@ -50,13 +50,11 @@ def _emit_half_slope(d: Assembly, kind: int, q: int) -> None:
         return
     emit(d, MUL, 0.0)
     if kind == SPHERICAL:
-        emit(d, SIN, 0.0)
-        emit(d, VAR, q)
-        emit(d, COS, 0.0)
+        emit_function(d, SIN, q)
+        emit_function(d, COS, q)
     else:
         emit(d, CONST, -0.5)
-        emit(d, SIN, 0.0)
-    emit(d, VAR, q)
+        emit_function(d, SIN, q)
 
 
 @compiled
@@ -65,14 +63,11 @@ def _emit_force(d: Assembly, kind: int, q: int) -> None:
     if kind == 0:
         emit(d, VAR, q)
     elif kind == 1:
-        emit(d, SIN, 0.0)
-        emit(d, VAR, q)
+        emit_function(d, SIN, q)
     elif kind == 2:
-        emit(d, CUBE, 0.0)
-        emit(d, VAR, q)
+        emit_function(d, CUBE, q)
     else:
-        emit(d, COS, 0.0)
-        emit(d, VAR, q)
+        emit_function(d, COS, q)
 
 
 @compiled
@@ -117,64 +112,35 @@ def _one_coordinate(d: Assembly, s: Stream, q: int, v: int) -> None:
         elif part == 1:
             emit(d, MUL, 0.0)
             _emit_half_slope(d, kind, q)
-            emit(d, SQUARE, 0.0)
-            emit(d, VAR, v)
+            emit_function(d, SQUARE, v)
         else:
             emit(d, VAR, v)
         add(d, v, -1.0 if part == 1 else -constant(s), term)
 
 
 @compiled
-def lagrangian(d: Assembly, s: Stream, dimension: int) -> None:
-    """One or two degrees of freedom whose masses depend on where they are; variables left over follow.
+def _turning(d: Assembly, kind: int, a: float, p: int, vp: int, vq: int) -> None:
+    """What a mass m(p) does when it turns: m' q'^2 / 2 acts on p, -m' p' q' / m on q."""
+    term = begin_term(d)
+    emit(d, MUL, 0.0)
+    _emit_half_slope(d, kind, p)
+    emit_function(d, SQUARE, vq)
+    add(d, vp, 1.0, term)
+    term = begin_term(d)
+    emit(d, MUL, 0.0)
+    emit(d, MUL, 0.0)
+    emit(d, VAR, vp)
+    emit(d, VAR, vq)
+    emit(d, MUL, 0.0)
+    _emit_half_slope(d, kind, p)
+    emit(d, INV, 0.0)
+    _emit_mass(d, kind, a, p)
+    add(d, vq, -2.0, term)
 
-    L = p'^2 / 2 + m(p) q'^2 / 2 - V(p, q) gives p'' = m' q'^2 / 2 - V_p, q'' = -(m' p' q' + V_q) / m.
-    """
-    if dimension < 4:
-        if dimension == 1:  # overdamped: the force alone
-            term = begin_term(d)
-            _emit_force(d, integer(s, 0, 3), 0)
-            add(d, 0, -constant(s), term)
-            add(d, 0, signed(s), begin_term(d) if chance(s, 0.5) else variable_term(d, 0))
-            return
-        _one_coordinate(d, s, 0, 1)
-        if dimension == 3:
-            add(d, 2, -constant(s), variable_term(d, 2))
-            add(d, 2, signed(s), variable_term(d, integer(s, 0, 1)))
-            add(d, 1, signed(s), variable_term(d, 2))
-        return
-    side_by_side = chance(s, 0.6)
-    p = 0
-    q = 2 if side_by_side else 1
-    vp = 1 if side_by_side else 2
-    vq = 3
-    kind = (POLAR, POLAR, SPHERICAL, BENT, SWINGING, CONSTANT_MASS)[integer(s, 0, 5)]
-    a = 1.0 + constant(s)
-    add(d, p, 1.0, variable_term(d, vp))
-    add(d, q, 1.0, variable_term(d, vq))
-    if kind != CONSTANT_MASS:
-        term = begin_term(d)
-        emit(d, MUL, 0.0)
-        _emit_half_slope(d, kind, p)
-        emit(d, SQUARE, 0.0)
-        emit(d, VAR, vq)
-        add(d, vp, 1.0, term)
-        term = begin_term(d)
-        emit(d, MUL, 0.0)
-        emit(d, MUL, 0.0)
-        emit(d, VAR, vp)
-        emit(d, VAR, vq)
-        emit(d, MUL, 0.0)
-        _emit_half_slope(d, kind, p)
-        emit(d, INV, 0.0)
-        _emit_mass(d, kind, a, p)
-        add(d, vq, -2.0, term)
-    if chance(s, 0.85):
-        term = begin_term(d)
-        _emit_force(d, (0, 0, 0, 1, 2)[integer(s, 0, 4)], p)
-        add(d, vp, -constant(s), term)
-    if chance(s, 0.3):
-        add(d, vp, signed(s), begin_term(d))
+
+@compiled
+def _potential_of_both(d: Assembly, s: Stream, kind: int, a: float, p: int, vp: int, q: int, vq: int) -> None:
+    """A potential of q, mostly of p as well; sometimes there is none."""
     coupled = uniform(s)
     size = constant(s)
     if coupled < 0.55:  # V = size * f(q), or size * p * f(q)
@@ -191,41 +157,73 @@ def lagrangian(d: Assembly, s: Stream, dimension: int) -> None:
         _emit_force(d, force, q)
         add(d, vq, -size, term)
         if lever:
-            term = begin_term(d)
-            emit(d, COS, 0.0)
-            emit(d, VAR, q)
-            add(d, vp, size, term)
+            add(d, vp, size, function_term(d, COS, q))
     elif kind == CONSTANT_MASS and chance(s, 0.5):  # V = size * p^m q^n, once or twice
+        powers = np.zeros(max(p, q) + 1, np.int64)
         for _ in range(integer(s, 1, 2)):
             m, n = integer(s, 1, 2), integer(s, 0, 2)
             size = signed(s)
-            powers = np.zeros(dimension, np.int64)
             powers[p], powers[q] = m - 1, n
             add(d, vp, -m * size, monomial(d, powers))
             if n > 0:
                 powers[p], powers[q] = m, n - 1
                 add(d, vq, -n * size, monomial(d, powers))
-        for k in range(2):
-            place = p if k == 0 else q
-            add(d, vp if k == 0 else vq, -constant(s), variable_term(d, place))
+        add(d, vp, -constant(s), variable_term(d, p))
+        add(d, vq, -constant(s), variable_term(d, q))
     elif kind == CONSTANT_MASS:  # V = size * f(p - q)
         wave = chance(s, 0.5)
         term = begin_term(d)
         emit(d, SIN if wave else CUBE, 0.0)
-        emit(d, ADD, 0.0)
-        emit(d, VAR, p)
-        emit_scaled(d, -1.0, q)
+        emit_difference(d, p, q)
         add(d, vp, -size, term)
         add(d, vq, size, term)
         term = begin_term(d)
         _emit_force(d, 1 if wave else 0, q)
         add(d, vq, -constant(s), term)
+
+
+@compiled
+def _two_coordinates(d: Assembly, s: Stream, p: int, vp: int, q: int, vq: int) -> None:
+    """L = p'^2 / 2 + m(p) q'^2 / 2 - V(p, q): p'' = m' q'^2 / 2 - V_p, q'' = -(m' p' q' + V_q) / m; drag."""
+    kind = (POLAR, POLAR, SPHERICAL, BENT, SWINGING, CONSTANT_MASS)[integer(s, 0, 5)]
+    a = 1.0 + constant(s)
+    add(d, p, 1.0, variable_term(d, vp))
+    add(d, q, 1.0, variable_term(d, vq))
+    if kind != CONSTANT_MASS:
+        _turning(d, kind, a, p, vp, vq)
+    if chance(s, 0.85):
+        term = begin_term(d)
+        _emit_force(d, (0, 0, 0, 1, 2)[integer(s, 0, 4)], p)
+        add(d, vp, -constant(s), term)
+    if chance(s, 0.3):
+        add(d, vp, signed(s), begin_term(d))
+    _potential_of_both(d, s, kind, a, p, vp, q, vq)
     if chance(s, 0.35):
         drag = constant(s)
         add(d, vp, -drag, variable_term(d, vp))
         add(d, vq, -drag if chance(s, 0.6) else -constant(s), variable_term(d, vq))
+
+
+@compiled
+def lagrangian(d: Assembly, s: Stream, dimension: int) -> None:
+    """One or two degrees of freedom whose masses depend on where they are; variables left over follow."""
+    if dimension == 1:  # overdamped: the force alone
+        term = begin_term(d)
+        _emit_force(d, integer(s, 0, 3), 0)
+        add(d, 0, -constant(s), term)
+        add(d, 0, signed(s), begin_term(d) if chance(s, 0.5) else variable_term(d, 0))
+        return
+    if dimension < 4:
+        _one_coordinate(d, s, 0, 1)
+        if dimension == 3:
+            add(d, 2, -constant(s), variable_term(d, 2))
+            add(d, 2, signed(s), variable_term(d, integer(s, 0, 1)))
+            add(d, 1, signed(s), variable_term(d, 2))
+        return
+    vp, q = (1, 2) if chance(s, 0.6) else (2, 1)  # p, p', q, q', or p, q, p', q'
+    _two_coordinates(d, s, 0, vp, q, 3)
     for i in range(4, dimension):
         add(d, i, -constant(s), variable_term(d, i))
         add(d, i, signed(s), variable_term(d, integer(s, 0, 3)))
         if chance(s, 0.5):
-            add(d, vp if chance(s, 0.5) else vq, signed(s), variable_term(d, i))
+            add(d, vp if chance(s, 0.5) else 3, signed(s), variable_term(d, i))

@@ -8,9 +8,19 @@ from __future__ import annotations
 import numpy as np
 
 from odefinder.compiling.jit import compiled
-from odefinder.expressions.program import ABS, ADD, COS, CUBE, MUL, SIN, SQUARE, VAR
+from odefinder.expressions.program import ABS, COS, CUBE, MUL, SIN, SQUARE, VAR
 from odefinder.numerics.randomness import Stream, chance, integer, uniform
-from odefinder.prior.assembly import Assembly, add, begin_term, emit, emit_scaled, monomial, variable_term
+from odefinder.prior.assembly import (
+    Assembly,
+    add,
+    begin_term,
+    emit,
+    emit_difference,
+    emit_function,
+    function_term,
+    monomial,
+    variable_term,
+)
 from odefinder.prior.features import constant, nonlinearity, other_variable, signed, wave
 
 
@@ -21,25 +31,18 @@ def _restoring_force(d: Assembly, s: Stream, x: int, v: int) -> None:
     if kind < 0.45:
         add(d, v, -constant(s), variable_term(d, x))
     elif kind < 0.75:
-        term = begin_term(d)
-        emit(d, SIN, 0.0)
-        emit(d, VAR, x)
-        add(d, v, -constant(s), term)
+        add(d, v, -constant(s), function_term(d, SIN, x))
         if chance(s, 0.2):
             term = begin_term(d)
             emit(d, MUL, 0.0)
-            emit(d, SIN, 0.0)
-            emit(d, VAR, x)
-            emit(d, COS, 0.0)
-            emit(d, VAR, x)
+            emit_function(d, SIN, x)
+            emit_function(d, COS, x)
             add(d, v, signed(s), term)
         return
     if kind > 0.75 or chance(s, 0.25):
         if kind > 0.75 and chance(s, 0.7):
             add(d, v, signed(s), variable_term(d, x))
-        term = begin_term(d)
-        emit(d, CUBE if chance(s, 0.7) else SQUARE, 0.0)
-        emit(d, VAR, x)
+        term = function_term(d, CUBE if chance(s, 0.7) else SQUARE, x)
         add(d, v, -constant(s), term)
 
 
@@ -57,19 +60,16 @@ def _damping(d: Assembly, s: Stream, x: int, v: int) -> None:
     if kind < 0.85:
         emit(d, MUL, 0.0)
         emit(d, VAR, v)
-        emit(d, ABS, 0.0)
-        emit(d, VAR, v)
+        emit_function(d, ABS, v)
         add(d, v, -constant(s), term)
         return
     if kind < 0.9:
-        emit(d, CUBE, 0.0)
-        emit(d, VAR, v)
+        emit_function(d, CUBE, v)
         add(d, v, -constant(s), term)
         return
     emit(d, MUL, 0.0)
     emit(d, VAR, v)
-    emit(d, SQUARE if chance(s, 0.7) else COS, 0.0)
-    emit(d, VAR, x)
+    emit_function(d, SQUARE if chance(s, 0.7) else COS, x)
     strength = constant(s)
     add(d, v, -strength, term)
     if chance(s, 0.8):
@@ -102,9 +102,7 @@ def mechanics(d: Assembly, s: Stream, dimension: int) -> None:
             else:
                 term = begin_term(d)
                 emit(d, SIN, 0.0)
-                emit(d, ADD, 0.0)
-                emit(d, VAR, y)
-                emit_scaled(d, -1.0, x)
+                emit_difference(d, y, x)
                 add(d, v, strength, term)
     if dimension > 1 and dimension % 2 == 1:
         z = dimension - 1
@@ -142,9 +140,7 @@ def potentials(d: Assembly, s: Stream, dimension: int) -> None:
             term = begin_term(d)
             emit(d, SIN, 0.0)
             if other != lead and chance(s, 0.7):
-                emit(d, ADD, 0.0)
-                emit(d, VAR, lead)
-                emit_scaled(d, -1.0, other)
+                emit_difference(d, lead, other)
                 _add_slope(d, other, -size, term, hamiltonian)
             else:
                 emit(d, VAR, lead)
@@ -175,17 +171,12 @@ def phases(d: Assembly, s: Stream, dimension: int) -> None:
         if chance(s, 0.8):
             add(d, i, signed(s), begin_term(d))
         if dimension == 1 or chance(s, 0.3):
-            term = begin_term(d)
-            emit(d, SIN, 0.0)
-            emit(d, VAR, i)
-            add(d, i, -constant(s), term)
+            add(d, i, -constant(s), function_term(d, SIN, i))
         for j in range(dimension):
             if j != i and chance(s, min(1.0, 2.2 / dimension)):
                 term = begin_term(d)
                 emit(d, SIN, 0.0)
-                emit(d, ADD, 0.0)
-                emit(d, VAR, j)
-                emit_scaled(d, -1.0, i)
+                emit_difference(d, j, i)
                 add(d, i, common if alike else signed(s), term)
 
 
@@ -201,7 +192,5 @@ def waves(d: Assembly, s: Stream, dimension: int) -> None:
         elif kind < 0.5:
             add(d, i, signed(s), variable_term(d, integer(s, 0, dimension - 1)))
         elif kind < 0.6:
-            term = begin_term(d)
-            emit(d, SQUARE, 0.0)
-            emit(d, VAR, integer(s, 0, dimension - 1))
+            term = function_term(d, SQUARE, integer(s, 0, dimension - 1))
             add(d, i, -constant(s), term)

@@ -11,7 +11,18 @@ from numpy.typing import NDArray
 from odefinder.compiling.jit import compiled
 from odefinder.expressions.program import ADD, CONST, COS, CUBE, INV, MUL, SIN, SQUARE, TANH, VAR
 from odefinder.numerics.randomness import Stream, chance, integer, uniform
-from odefinder.prior.assembly import Assembly, add, begin_term, emit, emit_scaled, variable_term
+from odefinder.prior.assembly import (
+    Assembly,
+    add,
+    begin_term,
+    emit,
+    emit_difference,
+    emit_function,
+    emit_scaled,
+    function_term,
+    product_term,
+    variable_term,
+)
 from odefinder.prior.features import constant, other_variable, signed
 from odefinder.prior.rates import emit_to_the, hill_exponent
 
@@ -48,14 +59,6 @@ def topology(s: Stream, units: int) -> Bools:
             if i == j:
                 acts[i, j] = False
     return acts
-
-
-@compiled
-def emit_difference(d: Assembly, i: int, j: int) -> None:
-    """x_i - x_j."""
-    emit(d, ADD, 0.0)
-    emit(d, VAR, i)
-    emit_scaled(d, -1.0, j)
 
 
 @compiled
@@ -105,18 +108,12 @@ def _unit(d: Assembly, kind: int, c: Floats, x: int) -> None:
         add(d, x, -c[0], variable_term(d, x))
     elif kind in (1, 2):  # growth that limits itself
         add(d, x, c[0], variable_term(d, x))
-        term = begin_term(d)
-        emit(d, SQUARE if kind == 1 else CUBE, 0.0)
-        emit(d, VAR, x)
-        add(d, x, -c[1], term)
+        add(d, x, -c[1], function_term(d, SQUARE if kind == 1 else CUBE, x))
     elif kind == 3:
         add(d, x, c[2], begin_term(d))
         add(d, x, -c[0], variable_term(d, x))
     elif kind == 4:
-        term = begin_term(d)
-        emit(d, SIN, 0.0)
-        emit(d, VAR, x)
-        add(d, x, -c[0], term)
+        add(d, x, -c[0], function_term(d, SIN, x))
 
 
 @compiled
@@ -128,16 +125,10 @@ def _pair(d: Assembly, kind: int, c: Floats, x: int, y: int) -> None:
         if c[3] < 1.0:
             add(d, y, -c[3], variable_term(d, y))
         if c[4] < 0.8:
-            term = begin_term(d)
-            emit(d, CUBE, 0.0)
-            emit(d, VAR, x)
-            add(d, y, -c[1], term)
+            add(d, y, -c[1], function_term(d, CUBE, x))
     elif kind == 1:  # fast and slow
         add(d, x, c[0], variable_term(d, x))
-        term = begin_term(d)
-        emit(d, CUBE, 0.0)
-        emit(d, VAR, x)
-        add(d, x, -c[1], term)
+        add(d, x, -c[1], function_term(d, CUBE, x))
         add(d, x, -c[2], variable_term(d, y))
         add(d, y, 0.2 * c[3], variable_term(d, x))
         if c[4] < 1.0:
@@ -145,10 +136,7 @@ def _pair(d: Assembly, kind: int, c: Floats, x: int, y: int) -> None:
     elif kind == 2:  # one eats the other
         add(d, x, c[0], variable_term(d, x))
         add(d, y, -c[1], variable_term(d, y))
-        term = begin_term(d)
-        emit(d, MUL, 0.0)
-        emit(d, VAR, x)
-        emit(d, VAR, y)
+        term = product_term(d, x, y)
         add(d, x, -c[2], term)
         add(d, y, c[3] if c[4] < 1.0 else c[2], term)
     else:  # turning, held at a radius
@@ -161,10 +149,8 @@ def _pair(d: Assembly, kind: int, c: Floats, x: int, y: int) -> None:
             emit(d, MUL, 0.0)
             emit(d, VAR, x if k == 0 else y)
             emit(d, ADD, 0.0)
-            emit(d, SQUARE, 0.0)
-            emit(d, VAR, x)
-            emit(d, SQUARE, 0.0)
-            emit(d, VAR, y)
+            emit_function(d, SQUARE, x)
+            emit_function(d, SQUARE, y)
             add(d, x if k == 0 else y, -c[2], term)
 
 
@@ -201,10 +187,7 @@ def units(d: Assembly, s: Stream, dimension: int) -> None:
         carried = 1.0 if chance(s, 0.5) else constant(s)
         for u in range(count):
             for shift in (1, -2):
-                term = begin_term(d)
-                emit(d, MUL, 0.0)
-                emit(d, VAR, (u - 1) % count)
-                emit(d, VAR, (u + shift) % count)
+                term = product_term(d, (u - 1) % count, (u + shift) % count)
                 add(d, u, carried if shift == 1 else -carried, term)
 
 
@@ -245,10 +228,7 @@ def rotators(d: Assembly, s: Stream, dimension: int) -> None:
         if turning:
             add(d, into, speed if common else signed(s), begin_term(d))
         if pinned > 0.0:
-            term = begin_term(d)
-            emit(d, SIN, 0.0)
-            emit(d, VAR, x)
-            add(d, into, -pinned, term)
+            add(d, into, -pinned, function_term(d, SIN, x))
         for v in range(count):
             y = 2 * v if inertia and side_by_side else v
             if acts[u, v]:

@@ -6,15 +6,16 @@ Each function adds a random member of its class to an empty assembly (compiled).
 from __future__ import annotations
 
 from odefinder.compiling.jit import compiled
-from odefinder.expressions.program import ABS, ADD, MUL, VAR
+from odefinder.expressions.program import ABS, MUL, VAR
 from odefinder.numerics.randomness import Stream, chance, integer, uniform
 from odefinder.prior.assembly import (
     Assembly,
     add,
     begin_term,
     emit,
-    emit_scaled,
+    emit_difference,
     has_part,
+    product_term,
     variable_term,
     with_rest,
 )
@@ -111,21 +112,11 @@ def compartments(d: Assembly, s: Stream, dimension: int) -> None:
     if dimension > 1 and chance(s, 0.25):  # one place holds another's exit open
         i = integer(s, 0, dimension - 1)
         j = other_variable(s, i, dimension)
-        term = begin_term(d)
-        emit(d, MUL, 0.0)
-        emit(d, VAR, i)
-        emit(d, VAR, j)
+        term = product_term(d, i, j)
         rate = constant(s)
         add(d, i, -rate, term)
         if chance(s, 0.6):
             add(d, j, rate, term)
-
-
-@compiled
-def _emit_difference(d: Assembly, i: int, j: int) -> None:
-    emit(d, ADD, 0.0)
-    emit(d, VAR, i)
-    emit_scaled(d, -1.0, j)
 
 
 @compiled
@@ -160,9 +151,9 @@ def balances(d: Assembly, s: Stream, dimension: int) -> None:
                 if chance(s, 0.5):
                     emit(d, VAR, i)
                 else:
-                    _emit_difference(d, i, j)
+                    emit_difference(d, i, j)
                 emit(d, ABS, 0.0)
-                _emit_difference(d, i, j)
+                emit_difference(d, i, j)
                 add(d, i, -constant(s), term)
             else:
                 add(d, i, signed(s), nonlinearity(d, s, j, dimension))
