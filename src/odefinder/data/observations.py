@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -53,6 +54,10 @@ class Observations:
         bounds = np.cumsum([0, *map(len, times)], dtype=np.int64)
         return cls(np.concatenate(times), np.concatenate(states), bounds)
 
+    def __len__(self) -> int:
+        """The number of trajectories."""
+        return len(self.bounds) - 1
+
     @property
     def dimension(self) -> int:
         """The number of variables."""
@@ -70,6 +75,11 @@ class Observations:
         spread = np.zeros(self.dimension)
         spread[seen] = np.nanstd(self.states[:, seen], axis=0)
         return np.where(spread > 0.0, spread, 1.0)
+
+    @cached_property
+    def largest(self) -> float:
+        """The largest magnitude that was observed, never 0."""
+        return max(float(np.nanmax(np.abs(self.states), initial=0.0)), 1e-300)
 
     @property
     def variables(self) -> int:
@@ -107,9 +117,8 @@ class Observations:
         for component in range(self.dimension):
             state, depth = self.lineage(component)
             rows = np.flatnonzero(np.isfinite(self.states[:, state]))
-            trajectory = np.searchsorted(self.bounds, rows, side="right")
             free = np.zeros((len(self.times), depth))
-            free[rows] = polynomials_of_time(self.times[rows], trajectory, depth)
+            free[rows] = polynomials_of_time(self.times[rows], self.trajectory_of(rows), depth)
             result.append(free)
         return tuple(result)
 
@@ -134,9 +143,8 @@ class Observations:
 
     def completed(self, program: Program) -> Complete:
         """The whole system: what was found and what is given."""
-        count, trajectories = len(program.constants), len(self.bounds) - 1
         if self.given is None:
-            return Complete(program, np.tile(np.arange(count), (trajectories, 1)))
+            return Complete(program, np.tile(np.arange(len(program.constants)), (len(self), 1)))
         whole = self.given.complete(program)
         if not self.origins:
             return whole
@@ -145,14 +153,14 @@ class Observations:
     def whole_systems(self, program: Program) -> list[Program]:
         """The whole system with the constants of each trajectory."""
         if self.given is None:
-            return [program] * (len(self.bounds) - 1)
+            return [program] * len(self)
         whole, found = self.completed(program), program.constants
-        return [whole.of_trajectory(k, found) for k in range(len(self.bounds) - 1)]
+        return [whole.of_trajectory(k, found) for k in range(len(self))]
 
     @cached_property
     def driving(self) -> Driving:
         """The signals of all trajectories, for compiled code."""
-        return driving_of(self.signals, len(self.bounds) - 1)
+        return driving_of(self.signals, len(self))
 
     def signals_of(self, trajectory: int) -> Signals | None:
         """What drives a trajectory."""
@@ -160,7 +168,7 @@ class Observations:
 
     def part(self, rows: Ints, bounds: Ints) -> Observations:
         """Some of the observed times, as other trajectories, each within one of these."""
-        own = np.searchsorted(self.bounds, rows[bounds[:-1]], side="right") - 1
+        own = self.trajectory_of(rows[bounds[:-1]])
         limits = None
         if self.start_limits is not None:  # those of the first part of each
             first = (rows[bounds[:-1]] == self.bounds[own])[:, None]
@@ -179,8 +187,16 @@ class Observations:
 
     def trajectories(self) -> Iterator[tuple[Floats, Floats]]:
         """Times (n,) and states (n, D) of each trajectory."""
-        for first, last in zip(self.bounds[:-1], self.bounds[1:], strict=True):
+        for first, last in self.spans():
             yield self.times[first:last], self.states[first:last]
+
+    def spans(self) -> Iterator[tuple[int, int]]:
+        """The first row of each trajectory, and the first after it."""
+        return pairwise(self.bounds.tolist())
+
+    def trajectory_of(self, rows: Ints) -> Ints:
+        """The number of the trajectory that each of the rows belongs to."""
+        return np.searchsorted(self.bounds, rows, side="right") - 1
 
 
 def polynomials_of_time(times: Floats, trajectory: Ints, depth: int) -> Floats:

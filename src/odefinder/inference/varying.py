@@ -69,7 +69,7 @@ def varying_constants(
 
     fits: the best systems with common constants, best first; data: in the user's units, nothing given.
     """
-    trajectories = len(data.bounds) - 1
+    trajectories = len(data)
     enough = data.count >= LEAST_POINTS * trajectories * data.dimension
     if not fits or not 2 <= trajectories <= MOST_TRAJECTORIES or not enough or data.given is not None:
         return None
@@ -146,7 +146,7 @@ def _fitted(
         bounds=(NO_BOUNDS,) * len(varied),
         varied=varied,
     )
-    values = np.tile(constants[free][:, None], len(data.bounds) - 1)
+    values = np.tile(constants[free][:, None], len(data))
     given = knowledge.given(values)
     nothing = given.with_numbers(concatenate([_nothing(data, k) for k in range(data.dimension)]))
     driven = replace(data, given=given)
@@ -214,7 +214,7 @@ def _laws_of_single_ones(search: Search, judged: Sequence[Candidate], deadline: 
     from the law.
     """
     data, votes, laws = search.data, Counter[bytes](), dict[bytes, Program]()
-    for first, last in list(zip(data.bounds[:-1], data.bounds[1:], strict=True))[:MOST_ASKED]:
+    for first, last in list(data.spans())[:MOST_ASKED]:
         own = data.part(np.arange(first, last), np.array([0, last - first]))
         here = dict[bytes, Program]()
         for fronts in propose_polynomials(own, estimate_states(own), enough=lambda: deadline.over):

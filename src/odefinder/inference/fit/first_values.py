@@ -41,7 +41,7 @@ def first_given(
     knowledge: Knowledge, scaling: Scaling, data: Observations, estimate: StateEstimate, seed: int = 0
 ) -> Given:
     """What is given, in canonical units, with first values of the named constants."""
-    count, trajectories = len(knowledge.constants), len(data.bounds) - 1
+    count, trajectories = len(knowledge.constants), len(data)
     if count == 0:
         return knowledge.given(np.empty((0, trajectories)), scaling)
     rough = knowledge.given(np.ones((count, trajectories)), scaling)
@@ -56,7 +56,7 @@ def _first_values(
 ) -> Floats:
     """(P, trajectories), in the user's units."""
     targets = _targets(given, data)
-    trajectories = len(data.bounds) - 1
+    trajectories = len(data)
     inside = np.clip(np.ones(len(given.lower)), given.lower, given.upper)
     if not targets:
         return np.tile(inside[:, None], trajectories)
@@ -115,7 +115,7 @@ def _residuals(
 def without_free(values: Floats, free: Floats, data: Observations) -> Floats:
     """Values (N,) without what constants of integration explain, in each trajectory; free (N, depth)."""
     result = values.copy()
-    for first, last in zip(data.bounds[:-1], data.bounds[1:], strict=True):
+    for first, last in data.spans():
         own = free[first:last]
         result[first:last] -= own @ (own.T @ result[first:last])
     return result

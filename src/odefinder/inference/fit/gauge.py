@@ -27,9 +27,9 @@ STEP = 1e-3  # of a hidden state, for the sign of its effect
 def path_of(program: Program, starts: Floats, data: Observations) -> Floats | None:
     """The states (N, D) of a system at the observed times; None if it cannot be integrated."""
     path = np.empty((len(data.times), data.dimension))
-    bound = BOUND * max(float(np.nanmax(np.abs(data.states))), 1e-300)
+    bound = BOUND * data.largest
     systems = data.whole_systems(program)
-    for k, (first, last) in enumerate(zip(data.bounds[:-1], data.bounds[1:], strict=True)):
+    for k, (first, last) in enumerate(data.spans()):
         path[first:last], status = integrate(
             systems[k], starts[k], data.times[first:last], signals=data.signals_of(k), rtol=1e-6,
             atol=1e-9 * bound / BOUND, bound=bound,

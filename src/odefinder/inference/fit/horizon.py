@@ -57,8 +57,8 @@ def fit_growing(
 def segments(data: Observations, states: Floats, intervals: int) -> tuple[Observations, Floats]:
     """The data in segments of this many intervals, and estimated states (segments, D) at their starts."""
     rows: list[NDArray[np.int64]] = []
-    for first, last in zip(data.bounds[:-1], data.bounds[1:], strict=True):
-        cuts = np.arange(first, last - 1, intervals)
+    for first, last in data.spans():
+        cuts = range(first, last - 1, intervals)
         rows += [np.arange(cut, min(cut + intervals, last - 1) + 1) for cut in cuts]
     bounds = np.cumsum([0, *map(len, rows)]).astype(np.int64)
     together = np.concatenate(rows)

@@ -35,10 +35,10 @@ def known_integrals(component: int, data: Observations, estimate: StateEstimate)
         values = given.values.copy()
         step = np.where(values[name] != 0.0, NUDGE * np.abs(values[name]), NUDGE)
         values[name] += step
-        own = np.searchsorted(data.bounds, np.arange(len(data.times)), side="right") - 1
+        own = data.trajectory_of(np.arange(len(data.times)))
         change = (integral(values) - rows[0]) / step[own]
         if given.varied[name]:
-            rows += [np.where(own == k, change, 0.0) for k in range(len(data.bounds) - 1)]
+            rows += [np.where(own == k, change, 0.0) for k in range(len(data))]
         else:
             rows.append(change)
     return np.array(rows)

@@ -19,7 +19,7 @@ from odefinder.edge.rules import shown
 from odefinder.errors import ExpressionError, SettingsError
 from odefinder.expressions.canonical import canonical
 from odefinder.expressions.parse import parse
-from odefinder.expressions.program import CONST, MUL, VAR, Program
+from odefinder.expressions.program import CONST, MUL, VAR, Program, concatenate
 from odefinder.expressions.term_rules import TermRule
 from odefinder.expressions.terms import node, sum_of, terms_of
 from odefinder.inference.fit.knowledge import NO_BOUNDS, Knowledge
@@ -289,10 +289,7 @@ def _vanishes(factors: Sequence[float], parts: Sequence[Program | None]) -> bool
         if factor != 0.0:
             if part is None:
                 return False
-            times = [node(MUL), node(CONST, factor), part]
-            terms.append(
-                Program(*(np.concatenate([getattr(p, a) for p in times]) for a in ("ops", "values")))
-            )
+            terms.append(concatenate([node(MUL), node(CONST, factor), part]))
     total = canonical(sum_of(terms))
     return total.ops.tolist() == [CONST] and abs(float(total.values[0])) < 1e-12
 

@@ -96,7 +96,7 @@ def with_starts(
     if not limits:
         return data, estimate
     ends: Floats = np.sort(scaling.states(np.array(limits, np.float64).T), axis=0)  # (2, D)
-    every = np.repeat(ends[:, None], len(data.bounds) - 1, axis=1)
+    every = np.repeat(ends[:, None], len(data), axis=1)
     data = replace(data, start_limits=every)
     errors = np.where(every[0] == every[1], 0.0, estimate.start_errors)
     return data, replace(estimate, starts=starts_within(estimate.starts, data), start_errors=errors)

@@ -99,7 +99,7 @@ def starts_within(starts: Floats, data: Observations) -> Floats:
 def held_starts(data: Observations, fit_starts: bool) -> Bools:
     """Which initial values (trajectories * D,) stay as they are: given ones, and perhaps observed ones."""
     start = np.zeros(data.dimension, np.bool_) if fit_starts else ~data.unseen
-    held = np.tile(start, len(data.bounds) - 1)
+    held = np.tile(start, len(data))
     if data.start_limits is not None:
         held |= (data.start_limits[0] == data.start_limits[1]).ravel()
     return held
@@ -184,5 +184,5 @@ def given_constants(program: Program, data: Observations) -> Bools:
 
 def tolerance_of(data: Observations, rtol: float, max_steps: int) -> Tolerance:
     """How trajectories of these data are followed: up to a multiple of the largest observed value."""
-    bound = BOUND * max(float(np.nanmax(np.abs(data.states))), 1e-300)
+    bound = BOUND * data.largest
     return Tolerance(rtol, 1e-3 * rtol * bound / BOUND, max_steps, bound)

@@ -11,13 +11,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from odefinder.data.observations import Floats, Observations
-from odefinder.inference.fit.refine import Fit, residual_weights
+from odefinder.inference.fit.noise import TO_DEVIATION
+from odefinder.inference.fit.refine import BOUND, Fit, residual_weights
 from odefinder.numerics.integrate import integrate
 
 SIGNIFICANT = 4.0  # standard errors: with several checks of many fits, two would be chance
 ALIKE = 0.3  # correlation of neighbours from which on a note is worth it
 OUTLYING = 5.0  # robust standard deviations
-TO_DEVIATION = 1.4826  # the standard deviation of a normal distribution from its median absolute deviation
 MOST_ALIKE = 0.98  # correlation of neighbours: more is taken as this much
 FEW = 12  # values of a variable: from fewer nothing can be said
 
@@ -38,11 +38,10 @@ def residuals_of(fit: Fit, data: Observations) -> Floats:
     """Simulated minus observed, (N, D), weighted as in the fit; NaN where nothing was observed or found."""
     left = np.full(data.states.shape, np.nan)
     systems = data.whole_systems(fit.program)
-    size = max(float(np.nanmax(np.abs(data.states), initial=0.0)), 1e-300)
-    for k, (first, last) in enumerate(zip(data.bounds[:-1], data.bounds[1:], strict=True)):
+    for k, (first, last) in enumerate(data.spans()):
         states, _ = integrate(
             systems[k], fit.starts[k], data.times[first:last], signals=data.signals_of(k), rtol=1e-7,
-            atol=1e-10 * size, max_steps=10_000, bound=1e4 * size,
+            atol=1e-10 * data.largest, max_steps=10_000, bound=BOUND * data.largest,
         )  # fmt: skip
         left[first:last] = states - data.states[first:last]
     weights = residual_weights(data)
@@ -52,7 +51,7 @@ def residuals_of(fit: Fit, data: Observations) -> Floats:
 def neighbours(residuals: Floats, data: Observations, variable: int) -> tuple[Floats, Floats]:
     """Pairs of residuals of one variable that follow each other in a trajectory."""
     first, second = [], []
-    for a, b in zip(data.bounds[:-1], data.bounds[1:], strict=True):
+    for a, b in data.spans():
         own = residuals[a:b, variable]
         own = own[np.isfinite(own)]
         first.append(own[:-1])

@@ -67,7 +67,7 @@ class Outlook:
 def cut(data: Observations, intervals: int) -> Segments:
     """Segments of about this many intervals, as even as possible within each trajectory."""
     first, last, trajectory, joins = [], [], [], []
-    for k, (begin, end) in enumerate(zip(data.bounds[:-1], data.bounds[1:], strict=True)):
+    for k, (begin, end) in enumerate(data.spans()):
         count = max(1, round((end - begin - 1) / max(intervals, 1)))
         cuts = np.unique(np.linspace(begin, end - 1, count + 1).round().astype(np.int64))
         if len(cuts) == 1:

@@ -76,7 +76,7 @@ class StateEstimate:
         weights = self.weights.reshape(-1, *[1] * (values.ndim - 1))
         total = np.concatenate([np.zeros((1, *values.shape[1:])), np.cumsum(weights * values, axis=0)])
         result = total[self.ends]
-        for first, last in zip(self.bounds[:-1], self.bounds[1:], strict=True):
+        for first, last in pairwise(self.bounds):
             result[first:last] -= result[first]
         return result
 
@@ -119,7 +119,7 @@ def estimate_states(data: Observations, *, smoothed: bool | None = None) -> Stat
     nodes, slopes = np.empty((len(node_times), data.variables)), np.empty((len(node_times), data.dimension))
     noise, error = np.zeros(data.dimension), np.zeros(data.dimension)
     relative = np.ones(data.states.shape)
-    start_errors = np.zeros((len(data.bounds) - 1, data.dimension))
+    start_errors = np.zeros((len(data), data.dimension))
     for d, (times, values) in enumerate(variables):
         best = int(np.argmin(errors[d])) if len(errors[d]) else 0
         noise[d] = error[d] = errors[d][best] if len(errors[d]) else 0.0
@@ -147,7 +147,7 @@ def estimate_states(data: Observations, *, smoothed: bool | None = None) -> Stat
         if spreads:
             error[d] = math.sqrt(np.mean(np.concatenate(spreads) ** 2))
             seen = np.isfinite(data.states[:, d])
-            curves = [states[a:b, d][seen[a:b]] for a, b in pairwise(data.bounds)]
+            curves = [states[a:b, d][seen[a:b]] for a, b in data.spans()]
             shape = relative_variances(times, values, curves, float(noise[d]), windows)
             relative[seen, d] = np.concatenate(shape)
     for d in np.flatnonzero(data.unseen).tolist():
@@ -175,7 +175,7 @@ def _take_derivative(
         states[:, velocity] = derivatives[:, velocity] = nodes[:, velocity] = slopes[:, velocity] = 0.0
         return
     states[:, velocity], nodes[:, velocity] = derivatives[:, position], slopes[:, position]
-    for first, last in zip(data.bounds[:-1], data.bounds[1:], strict=True):
+    for first, last in data.spans():
         rows, places = slice(first, last), slice(ends[first], ends[last - 1])
         derivatives[rows, velocity] = np.gradient(states[rows, velocity], data.times[rows])
         slopes[places, velocity] = np.gradient(nodes[places, velocity], node_times[places])
@@ -203,7 +203,7 @@ def states_of_model(
     """
     states, nodes = np.empty_like(before.states), before.nodes.copy()
     systems = data.whole_systems(program)
-    for k in range(len(data.bounds) - 1):
+    for k in range(len(data)):
         rows = slice(data.bounds[k], data.bounds[k + 1])
         places = slice(before.ends[rows][0], before.ends[rows][-1])
         together = np.concatenate([data.times[rows], before.node_times[places]])
@@ -226,7 +226,7 @@ def states_of_model(
     moved = replace(before, states=states, starts=starts, nodes=nodes)
     slopes = [
         evaluate(system, moved.variables[first:last])
-        for system, first, last in zip(systems, data.bounds[:-1], data.bounds[1:], strict=True)
+        for system, (first, last) in zip(systems, data.spans(), strict=True)
     ]
     return replace(moved, derivatives=np.concatenate(slopes))
 

@@ -199,7 +199,7 @@ def network_points(
     Points are thinned out if there are more than it was trained on, and known variables left out if there
     are more columns than it has.
     """
-    count = len(data.bounds) - 1
+    count = len(data)
     shown = np.unique(np.linspace(0, count - 1, min(count, MAX_TRAJECTORIES)).astype(int))
     rows = np.concatenate([np.arange(data.bounds[k], data.bounds[k + 1]) for k in shown])
     chosen = rows[np.unique(np.linspace(0, len(rows) - 1, min(len(rows), MAX_POINTS)).astype(int))]
@@ -208,7 +208,7 @@ def network_points(
     roles = np.full((1, MAX_DIMENSION), SEEN, np.int8)
     codes = [KNOWN if role.is_known else SEEN if role == Role.OBSERVED else UNSEEN for role in data.roles]
     roles[0, : len(codes)] = codes[:MAX_DIMENSION]
-    own = np.searchsorted(data.bounds, chosen, side="right") - 1
+    own = data.trajectory_of(chosen)
     trajectory = np.searchsorted(shown, own).astype(np.int8)
     if network.embedder == "tokens":
         return number_ids(points, allow_missing=True), trajectory[None], roles

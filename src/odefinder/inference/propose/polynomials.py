@@ -88,8 +88,8 @@ def _weak_form(
 
     monomials = list(exponents(data.dimension, degree))
     centres, firsts, lasts = [], [], []
-    spacing = max(0.5 * half, float(np.ptp(data.times)) * (len(data.bounds) - 1) / MOST_BUMPS)
-    for first, last in zip(data.bounds[:-1], data.bounds[1:], strict=True):
+    spacing = max(0.5 * half, float(np.ptp(data.times)) * len(data) / MOST_BUMPS)
+    for first, last in data.spans():
         begin, end = data.times[first] + half, data.times[last - 1] - half
         if end <= begin:
             continue

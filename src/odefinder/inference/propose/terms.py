@@ -109,7 +109,7 @@ def make_problem(
     observed = data.states[:, state] / scale
     rows = np.flatnonzero(np.isfinite(observed))
     rows = rows[np.unique(np.linspace(0, len(rows) - 1, min(len(rows), MAX_ROWS)).astype(int))]
-    trajectory = np.searchsorted(data.bounds, rows, side="right")
+    trajectory = data.trajectory_of(rows)
     free = polynomials_of_time(data.times[rows], trajectory, depth)
     columns = _without(integrals[:, rows] / scale, trajectory, free)
     target = _without(observed[None, rows], trajectory, free)[0]

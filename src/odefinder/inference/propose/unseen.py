@@ -77,7 +77,7 @@ def with_path(
     """Data and states in which a hidden state has the values (N,) of a path, as if it had been seen."""
     states, derivatives, nodes = estimate.states.copy(), estimate.derivatives.copy(), estimate.nodes.copy()
     states[:, hidden] = path
-    for first, last in zip(data.bounds[:-1], data.bounds[1:], strict=True):
+    for first, last in data.spans():
         curve = interpolate(data.times[first:last], path[first:last], DEGREE)
         derivatives[first:last, hidden] = curve.slope(data.times[first:last])
         places = slice(estimate.ends[first], estimate.ends[last - 1])
@@ -123,7 +123,7 @@ def solved(
         return None
     stiffness = (NOISY_STIFFNESS if estimate.smoothed else STIFFNESS) * float(weights.mean())
     path = np.empty(len(data.times))
-    for first, last in zip(data.bounds[:-1], data.bounds[1:], strict=True):
+    for first, last in data.spans():
         path[first:last] = _smooth(weights[first:last], targets[first:last], stiffness)
     return path if np.isfinite(path).all() and np.ptp(path) > 0.0 else None
 
