@@ -9,17 +9,14 @@ to other hosts) and the frames per second while a slider moves, and makes the pi
 from __future__ import annotations
 
 import argparse
-import re
 import shutil
-import signal
-import subprocess
-import sys
 import tempfile
 from pathlib import Path
 from typing import Any, Literal
 
 from PIL import Image
 from playwright.sync_api import Page, sync_playwright
+from served import served
 
 FRAMES = """async () => {
   const slider = document.querySelector(".sliders input");
@@ -44,23 +41,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--pictures", type=Path, help="Write app.png and app_phone.png into this folder.")
     arguments = parser.parse_args()
-    command = [sys.executable, "-m", "odefinder", "app", "--no-browser"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
-        try:
-            assert server.stdout is not None
-            found = re.search(r"http://\S+", server.stdout.readline())
-            assert found is not None
-            with sync_playwright() as playwright:
-                browser = playwright.chromium.launch(
-                    executable_path=shutil.which("chromium"), args=["--no-sandbox"]
-                )
-                page = browser.new_page(viewport={"width": 1280, "height": 1150})
-                problems = watch(page, found[0])
-                walk(page, found[0], arguments.pictures)
-                print("problems:", problems or "none")
-                browser.close()
-        finally:
-            server.send_signal(signal.SIGINT)
+    with served() as (address, _), sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
+        page = browser.new_page(viewport={"width": 1280, "height": 1150})
+        problems = watch(page, address)
+        walk(page, address, arguments.pictures)
+        print("problems:", problems or "none")
+        browser.close()
 
 
 def watch(page: Page, address: str) -> list[str]:

@@ -12,10 +12,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import re
-import signal
 import subprocess
-import sys
 import threading
 import time
 import urllib.error
@@ -25,6 +22,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from served import ended, served
 
 POLL = 0.5  # seconds between two questions about a fit
 LOOK = 4.0  # seconds between two looks of a client at the page
@@ -87,23 +85,14 @@ def main() -> None:
     parser.add_argument("--fits", type=int, default=20)
     parser.add_argument("--seconds", type=float, default=2.0, help="The time budget of each fit.")
     wish = parser.parse_args()
-    command = [sys.executable, "-m", "odefinder", "app", "--no-browser"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
-        try:
-            assert server.stdout is not None
-            found = re.search(r"http://\S+", server.stdout.readline())
-            assert found is not None
-            load = Load(found[0], wish.seconds)
-            warm = Load(found[0], wish.seconds)
-            warm.client(0, fits=True)  # workers compile on the first run of a machine
-            begin = time.monotonic()
-            memory = run(load, wish.clients, wish.fits, server.pid)
-            report(load, memory, wish.fits, time.monotonic() - begin)
-        finally:
-            server.send_signal(signal.SIGINT)
-            begin = time.monotonic()
-            server.wait(timeout=60)
-            print(f"Ctrl-C: ended after {time.monotonic() - begin:.1f} s")
+    with served() as (address, server):
+        load = Load(address, wish.seconds)
+        warm = Load(address, wish.seconds)
+        warm.client(0, fits=True)  # workers compile on the first run of a machine
+        begin = time.monotonic()
+        memory = run(load, wish.clients, wish.fits, server.pid)
+        report(load, memory, wish.fits, time.monotonic() - begin)
+        print(f"Ctrl-C: ended after {ended(server):.1f} s")
 
 
 def run(load: Load, clients: int, fits: int, server: int) -> float:

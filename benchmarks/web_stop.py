@@ -12,10 +12,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import re
-import signal
 import subprocess
-import sys
 import tempfile
 import threading
 import time
@@ -24,6 +21,8 @@ from contextlib import suppress
 from http.client import HTTPException
 from pathlib import Path
 from typing import Any
+
+from served import ended, served
 
 LONG = {"network": False, "time_budget": 300.0}
 SETTLE = 0.5  # seconds between the end of the server and the look at what is left
@@ -45,31 +44,20 @@ def main() -> None:
 
 def stopped(folder: Path) -> tuple[float, int, int]:
     """Seconds, and what is left."""
-    command = [sys.executable, "-m", "odefinder", "app", "--no-browser"]
-    environment = {**os.environ, "TMPDIR": str(folder)}
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as server:
-        try:
-            assert server.stdout is not None
-            address = re.search(r"http://\S+", server.stdout.readline())
-            assert address is not None
-            client = Client(address[0] + "api/")
-            table = client.ask("samples/hare_lynx", {})["id"]
-            ready = client.fitted(table, {"network": False, "time_budget": 1.0})
-            fits = [client.start(table, LONG) for _ in range(os.cpu_count() or 1)]
-            for fit in fits:
-                client.in_background(f"fits/{fit}/events")
-                while client.ask(f"fits/{fit}")["stage"] != "searching":
-                    time.sleep(0.1)
-            client.in_background(f"models/{ready}/candidates/0/trust")
-            client.in_background(f"models/{ready}/candidates/1/bands")
-            time.sleep(0.2)
-            started = descendants(server.pid)
-            begin = time.monotonic()
-            server.send_signal(signal.SIGINT)
-            server.wait(timeout=60)
-            seconds = time.monotonic() - begin
-        finally:
-            server.kill()
+    with served(TMPDIR=str(folder)) as (address, server):
+        client = Client(address + "api/")
+        table = client.ask("samples/hare_lynx", {})["id"]
+        ready = client.fitted(table, {"network": False, "time_budget": 1.0})
+        fits = [client.start(table, LONG) for _ in range(os.cpu_count() or 1)]
+        for fit in fits:
+            client.in_background(f"fits/{fit}/events")
+            while client.ask(f"fits/{fit}")["stage"] != "searching":
+                time.sleep(0.1)
+        client.in_background(f"models/{ready}/candidates/0/trust")
+        client.in_background(f"models/{ready}/candidates/1/bands")
+        time.sleep(0.2)
+        started = descendants(server.pid)
+        seconds = ended(server)
     time.sleep(SETTLE)
     alive = {process for process, _, state in listed() if not state.startswith("Z")}
     return seconds, len(started & alive), len(list(folder.glob("odefinder-*")))

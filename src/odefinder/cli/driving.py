@@ -36,10 +36,9 @@ def input_table(path: Path) -> pd.DataFrame:
     from odefinder.data.files import of_file
 
     with of_file(path) as content:
-        pass  # it is read; what follows names the file itself
-    if isinstance(content, tuple) or not has_times(content):
-        raise DataError(f"{path} has no column of times; give one called time or t, and one for each input")
-    return content
+        if isinstance(content, tuple) or not has_times(content):
+            raise DataError("it has no column of times; give one called time or t, and one for each input")
+        return content
 
 
 def condition_options(given: Sequence[str] | None) -> dict[str, float] | None:

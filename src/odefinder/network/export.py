@@ -9,10 +9,8 @@ with torch's.
 from __future__ import annotations
 
 import argparse
-import os
 from dataclasses import dataclass
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -20,7 +18,7 @@ from numpy.typing import NDArray
 
 from odefinder.data.roles import KNOWN, SEEN, UNSEEN
 from odefinder.data.units import T_END, T_START
-from odefinder.edge.writing import make_folder
+from odefinder.edge.writing import make_folder, replacing
 from odefinder.errors import CheckpointError
 from odefinder.language.number_words import PAD, number_ids
 from odefinder.language.tokens import BOS, Vocabulary
@@ -103,17 +101,15 @@ def export(source: Path, out: Path, tolerance: float = TOLERANCE) -> Agreement:
     head = read(source)[1]
     kept = {name: head[name] for name in ("progress", "metrics", "training", "prior") if name in head}
     make_folder(out.parent)
-    with TemporaryDirectory(dir=out.parent) as folder:
-        file = Path(folder) / out.name
-        save_weights(file, network, **kept)
-        found = agreement(load_runtime(file, "torch", device="cpu"), load_runtime(file, "onnx"))
+    with replacing(out) as place:
+        save_weights(place, network, **kept)
+        found = agreement(load_runtime(place, "torch", device="cpu"), load_runtime(place, "onnx"))
         if not found.typical <= tolerance * found.spread:
             raise CheckpointError(
                 f"{source} was not exported: onnxruntime does not compute what torch does, the {found}; "
                 f"{tolerance:.0%} of their spread is allowed"
             )
-        file.chmod(0o644)  # safetensors writes files that only their owner can read
-        os.replace(file, out)
+        place.chmod(0o644)  # safetensors writes files that only their owner can read
     write_manifest(out)
     return found
 

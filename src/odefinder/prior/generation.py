@@ -44,7 +44,7 @@ from odefinder.limits.sizes import MAX_POINTS, MAX_TRAJECTORIES
 from odefinder.prior.examples import EXAMPLE, Examples, new_counts
 from odefinder.prior.presets import prior_preset
 from odefinder.prior.sampler import fill
-from odefinder.prior.shards import TEMPORARY, arrow, read_shard, shard_statistics, to_table, write_table
+from odefinder.prior.shards import arrow, read_shard, shard_statistics, to_table, write_table
 from odefinder.prior.statistics import Statistics, describe, no_statistics
 
 FORMAT = 2  # of the folder; raise it when an older reader would misread a newer folder
@@ -222,10 +222,9 @@ def _write_shard(job: _Job, shard: int, report: Callable[[int], None] | None) ->
     pa, _ = arrow()
     try:
         write_table(job.path(shard), pa.concat_tables(tables), total)
-    except OSError as problem:
+    except DataError as problem:
         raise DataError(
-            f"cannot write {job.path(shard)}: {problem}. Free some space, or check that every worker sees "
-            f"the folder; the same command then goes on"
+            f"{problem}. Every worker must see the folder. Once it can be written, the same command goes on"
         ) from None
     return shard, total
 
@@ -284,7 +283,7 @@ def _prepare_folder(job: _Job) -> None:
             ours["count"] = job.count
         elif next(folder.glob("shard-*.parquet"), None) is not None:
             raise DataError(f"{folder} holds shards without a {MANIFEST}; name another folder")
-        for leftover in folder.glob(f".*{TEMPORARY}"):
+        for leftover in folder.glob(".*.tmp"):
             leftover.unlink(missing_ok=True)
         write_text(folder / MANIFEST, json.dumps(ours, indent=1) + "\n")
     except OdefinderError:

@@ -21,7 +21,6 @@ from __future__ import annotations
 
 import json
 import os
-import uuid
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING
@@ -29,6 +28,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from odefinder.edge.writing import replacing
 from odefinder.errors import DataError, MissingExtraError
 from odefinder.limits.sizes import MAX_DIMENSION, MAX_POINTS, MAX_TOKENS, MAX_TRAJECTORIES
 from odefinder.prior.examples import EXAMPLE, MAX_PROGRAM, Examples
@@ -51,7 +51,6 @@ _LISTS = (
 _NESTED = (("states", "n_points", MAX_POINTS), ("starts", "n_trajectories", MAX_TRAJECTORIES))
 _NEEDED = {*_NUMBERS, "family", *(name for name, *_ in (*_LISTS, *_NESTED))} - {"n_known"}
 _METADATA_KEY = b"odefinder"
-TEMPORARY = ".tmp"  # how the name of an unfinished file ends
 
 
 def arrow() -> tuple[ModuleType, ModuleType]:
@@ -133,15 +132,11 @@ def write_table(path: Path, table: pyarrow.Table, statistics: Statistics) -> Non
     """Write a shard.  It has its name only when it is complete, whenever this process is killed."""
     _, parquet = arrow()
     metadata = {_METADATA_KEY: json.dumps(statistics.to_dict())}
-    temporary = path.with_name(f".{path.name}.{uuid.uuid4().hex}{TEMPORARY}")
-    try:
+    with replacing(path) as place:
         parquet.write_table(
-            table.replace_schema_metadata(metadata), temporary, compression="zstd", use_dictionary=["family"],
+            table.replace_schema_metadata(metadata), place, compression="zstd", use_dictionary=["family"],
             write_page_checksum=True,
         )  # fmt: skip
-        os.replace(temporary, path)
-    finally:
-        temporary.unlink(missing_ok=True)
 
 
 def shard_statistics(path: Path, first: int, rows: int) -> Statistics | None:
