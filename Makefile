@@ -41,7 +41,7 @@ perf: $(VENV)/.test
 
 fuzz: $(VENV)/.test
 	ODEFINDER_FUZZ=1000 ODEFINDER_HOSTILE=1000 ODEFINDER_FAULTS=20 $(BIN)/python -m pytest \
-		tests/test_fuzz.py tests/test_hostile_input.py tests/test_faults.py
+		tests/test_fuzz.py tests/test_fuzz_results.py tests/test_hostile_input.py tests/test_faults.py
 
 audit: $(VENV)/.test
 	$(PIP) install 'pip-audit>=2.7'

@@ -15,9 +15,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from odefinder.data.roles import TIME_NAME
+from odefinder.edge.arrays import numbers
 from odefinder.edge.documents import MOST_BYTES, parsed
-from odefinder.edge.parameters import checked
+from odefinder.edge.parameters import checked, kept
 from odefinder.edge.reading import read_bytes
+from odefinder.edge.rules import ListOf, OrNone, Text, items
 from odefinder.edge.writing import write_text
 from odefinder.errors import DataError, ExpressionError, SettingsError
 from odefinder.expressions.digits import Digits
@@ -26,7 +28,7 @@ from odefinder.expressions.parse import check_inputs, check_names, parse
 from odefinder.expressions.program import VAR, Program, check_system, concatenate
 from odefinder.expressions.saved import SavedSystem, as_dict, read_dict
 from odefinder.expressions.written import latex_block, python_function, text_lines
-from odefinder.simulation.given import increasing_times, numbers
+from odefinder.simulation.given import increasing_times
 
 if TYPE_CHECKING:
     from odefinder.numerics.signals import Signals
@@ -154,6 +156,7 @@ class ODESystem:
 
     def with_variables(self, names: Sequence[str]) -> ODESystem:
         """The same system with its variables, and their equations, in this order."""
+        names = check_names(names)
         if sorted(names) != sorted(self.variables):
             raise ExpressionError(
                 f"the variables of the system are {', '.join(self.variables)}, not {', '.join(names)}; "
@@ -167,6 +170,7 @@ class ODESystem:
 
     def with_inputs(self, names: Sequence[str]) -> ODESystem:
         """The same system with its inputs in this order; there may be others, which it does not read."""
+        names = check_names(names, "input")
         if missing := [name for name in self.inputs if name not in names]:
             raise ExpressionError(f"the system reads {', '.join(missing)}, too; name all of its inputs")
         if tuple(names) == self.inputs:
@@ -330,6 +334,10 @@ class ODESystem:
         """
         asked = checked("shown_digits", digits)
         shown: Digits = self.digits if asked == "enough" else asked
+        if labels is not None:
+            count, given = len(self.constants), items(labels)
+            rule = ListOf(OrNone(Text()), count, count, f"a list of {count} texts, one for each constant")
+            labels = kept("labels", labels if given is None else given, rule)
         return latex_block(self.program, self.variables, self.names, shown, labels)
 
     def _repr_latex_(self) -> str:

@@ -12,6 +12,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+from odefinder.edge.rules import shown
 from odefinder.errors import DataError
 
 
@@ -116,8 +117,8 @@ BUNDLED: dict[str, Sample] = {
 
 def bundled(name: str) -> Sample:
     """One of them."""
-    if name not in BUNDLED:
-        raise DataError(f"there is no sample {name!r}; there are {', '.join(BUNDLED)}")
+    if not isinstance(name, str) or name not in BUNDLED:
+        raise DataError(f"there is no sample {shown(name)}; there are {', '.join(BUNDLED)}")
     return BUNDLED[name]
 
 

@@ -31,6 +31,8 @@ def plain_columns(frame: pd.DataFrame) -> pd.DataFrame:
         raise DataError(f"two columns are called {twice[0]!r}; give each column its own name")
     if len(frame) == 0:
         raise DataError("the table has no rows; give at least four points")
+    if frame.shape[1] == 0:
+        raise DataError("the table has no columns; give one with the times and one for every variable")
     return frame
 
 

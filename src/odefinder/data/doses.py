@@ -7,6 +7,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from odefinder.edge.arrays import numbers
+from odefinder.edge.rules import shown
 from odefinder.errors import DataError
 from odefinder.numerics.signals import Signals
 
@@ -36,8 +38,8 @@ def _number(state: str | int, states: Sequence[str]) -> int:
     if isinstance(state, int) and 1 <= state <= len(states):
         return state - 1
     raise DataError(
-        f"a dose is added to {state!r}, which is not a state; name one of {', '.join(states)}, or give its "
-        f"number, from 1 to {len(states)}"
+        f"a dose is added to {shown(state)}, which is not a state; name one of {', '.join(states)}, or give "
+        f"its number, from 1 to {len(states)}"
     )
 
 
@@ -48,15 +50,14 @@ def given_doses(doses: Mapping[str, Any] | None, states: Sequence[str]) -> list[
     found = []
     for state, pairs in (doses or {}).items():
         _number(state, states)
-        table = np.asarray(pairs, dtype=object)
         try:
-            numbers = np.array(table, dtype=np.float64).reshape(-1, 2)
-        except (TypeError, ValueError):
-            numbers = np.array([[np.nan, np.nan]])
-        if not np.isfinite(numbers).all():
+            table = numbers(pairs, "doses").reshape(-1, 2)
+        except (DataError, ValueError):  # the second: an odd number of them
+            table = np.array([[np.nan, np.nan]])
+        if not np.isfinite(table).all():
             raise DataError(
                 f"the doses of {state} are not understood; give pairs of time and amount: "
                 f"doses={{{state!r}: [(0.0, 100.0), (12.0, 100.0)]}}"
             )
-        found += [Dose(float(time), float(amount), state) for time, amount in numbers]
+        found += [Dose(time, amount, state) for time, amount in table.tolist()]
     return found

@@ -19,6 +19,8 @@ from numpy.typing import NDArray
 from odefinder.data.clock import read_times_on
 from odefinder.data.dataset import Clock
 from odefinder.data.sampling import called, sampled
+from odefinder.edge.parameters import FINITE
+from odefinder.edge.rules import Refused, shown
 from odefinder.errors import DataError
 from odefinder.numerics.knots import merged
 from odefinder.numerics.signals import NO_SIGNALS, Signals, constant, held
@@ -188,7 +190,7 @@ class _Reader:
         if isinstance(source, tuple):
             return self._own_times(source, hold)
         if isinstance(source, Real):
-            return self._number(float(source))
+            return self._number(source)
         values = self._numbers(source)
         if values.shape != self.times.shape:
             raise DataError(
@@ -203,10 +205,12 @@ class _Reader:
         own = has_times(series.to_frame(self.name)) or len(series) != len(self.times)
         return OwnTimes(series.index, series) if own else series.to_numpy()
 
-    def _number(self, value: float) -> Signals:
-        if not np.isfinite(value):
-            raise DataError(f"the input {self.name}{self.of} is {value}; give a finite number")
-        return constant([value])
+    def _number(self, value: Real) -> Signals:
+        try:
+            return constant([FINITE.read(value)])
+        except Refused:
+            message = f"the input {self.name}{self.of} is {shown(value)}; give a finite number"
+            raise DataError(message) from None
 
     def _own_times(self, source: Sequence[Any], hold: bool) -> Signals:
         if len(source) not in (2, 3):

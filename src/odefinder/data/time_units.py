@@ -9,6 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from odefinder.data.dataset import Clock, Dataset
+from odefinder.edge.arrays import numbers
+from odefinder.edge.rules import shown
 from odefinder.errors import DataError, SettingsError
 
 if TYPE_CHECKING:
@@ -24,6 +26,7 @@ _SHORT = {
     "seconds": ("second", "s", "sec", "secs"), "milliseconds": ("millisecond", "ms", "msec"),
     "microseconds": ("microsecond", "us", "µs", "μs"), "nanoseconds": ("nanosecond", "ns"),
 }  # fmt: skip
+FARTHEST = 3e11  # seconds, some 10,000 years
 _FULL = {short: full for full, shorts in _SHORT.items() for short in (full, *shorts)}
 
 
@@ -36,7 +39,7 @@ def with_time_unit(dataset: Dataset, unit: str) -> Dataset:
     """The data with times in this unit; where theirs is not known, it is this one from now on."""
     wanted = unit_name(unit) if isinstance(unit, str) else ""
     if not wanted:
-        raise SettingsError(f"{unit!r} is not a unit of time; choose one of {', '.join(SECONDS)}")
+        raise SettingsError(f"{shown(unit)} is not a unit of time; choose one of {', '.join(SECONDS)}")
     clock = dataset.clock
     known = unit_name(clock.unit)
     if not known:
@@ -87,9 +90,17 @@ def dates(clock: Clock, times: ArrayLike) -> pd.DatetimeIndex:
     unit = SECONDS.get(unit_name(clock.unit))
     if not clock.origin or unit is None:
         raise DataError("the times of these data are numbers, not dates")
-    seconds = np.asarray(times, np.float64) * unit
+    seconds = numbers(times, "times") * unit
+    if seconds.ndim != 1:
+        raise DataError(f"the times have shape {seconds.shape}; give a list of numbers")
+    far = DataError("a time is missing, or too far away to have a date; give times nearer to the data's")
+    if not (np.abs(seconds) < FARTHEST).all():  # NaN is not
+        raise far
     with_parts = pd.to_timedelta(np.round(seconds * 1e3).astype("int64"), unit="ms")
-    return pd.DatetimeIndex(pd.Timestamp(clock.origin) + with_parts)
+    try:
+        return pd.DatetimeIndex(pd.Timestamp(clock.origin) + with_parts)
+    except (OverflowError, ValueError):  # pandas has no such years
+        raise far from None
 
 
 def _moved(dataset: Dataset, factor: float, later: float) -> Dataset:

@@ -49,7 +49,7 @@ PARAMETERS: dict[str, Any] = {
     "horizon": POSITIVE,
     "bands": Flag(),
     "errors_shown": Flag(),
-    "level": Number("a number above 0 and below 1", 0.0, 1.0 - 1e-9, above=True),
+    "level": Number("a number from 0.001 to 0.999999, such as 0.95", 1e-3, 1.0 - 1e-6),
     # of exports and files
     "digits": DIGITS,
     "shown_digits": Either('a whole number from 1 to 17, "enough" or None', (Choice(("enough",)), DIGITS)),
@@ -72,8 +72,13 @@ PARAMETERS: dict[str, Any] = {
 
 def checked(name: str, value: Any) -> Any:
     """The value as plain Python if the parameter may have it; the error says what it may be."""
+    return kept(name, value, PARAMETERS[name])
+
+
+def kept(name: str, value: Any, rule: Any) -> Any:
+    """The same with a rule that its caller has, such as the rows of a table."""
     try:
-        return PARAMETERS[name].read(value)
+        return rule.read(value)
     except Refused as problem:
         raise SettingsError(problem.message(name)) from None
 

@@ -10,11 +10,11 @@ import difflib
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from odefinder.edge.rules import shown
+from odefinder.edge.rules import items, shown
 from odefinder.errors import ExpressionError
 from odefinder.expressions import drafts
 from odefinder.expressions.drafts import FUNCTIONS, NAMED_NUMBERS, Draft
@@ -30,14 +30,14 @@ _NAME = r"[^\W\d⁰¹²³⁴-⁹][^\W⁰¹²³⁴-⁹]*"  # a letter or undersco
 
 def check_names(names: Sequence[str], what: str = "variable") -> tuple[str, ...]:
     """The names as a tuple, if each is a proper name and none is repeated."""
-    if isinstance(names, str) or not isinstance(names, Iterable):
+    given = items(names)
+    if given is None:
         example = names.split()[:6] if isinstance(names, str) else []
         raise ExpressionError(f"give the {what}s as a list of names, for example {example or ['x']}")
-    given = tuple(names)
     for name in given:
         if not isinstance(name, str):
             raise _no_name(name, what)
-    return _checked_names(given, what)
+    return _checked_names(tuple(given), what)
 
 
 def check_inputs(inputs: tuple[str, ...], variables: Sequence[str]) -> tuple[str, ...]:

@@ -343,7 +343,7 @@ def _latex_word(word: str) -> str:
         word = letter.capitalize() if size == "CAPITAL" else letter
     if _GREEK.fullmatch(word):
         return "\\" + word
-    if len(word) == 1 or word.isdigit():
+    if (len(word) == 1 and word != "_") or word.isdigit():
         return word
     escaped = word.replace("_", r"\_")
     return rf"\mathrm{{{escaped}}}"

@@ -11,6 +11,8 @@ from typing import Literal, cast, get_args
 import numpy as np
 
 from odefinder.data.dataset import Dataset, Floats
+from odefinder.edge.parameters import kept
+from odefinder.edge.rules import Choice
 from odefinder.errors import DataError, SettingsError
 from odefinder.inference.fit.states import estimate_states
 from odefinder.numerics.chaos.attractors import attractor_distance
@@ -29,9 +31,7 @@ MOST_STEPS = 1_000_000
 
 def checked_measure(measure: object) -> Measure:
     """The name of a measure, or an error that names them all."""
-    if measure not in MEASURES:
-        raise SettingsError(f"measure is one of {', '.join(MEASURES)}, not {measure!r}")
-    return cast(Measure, measure)
+    return cast(Measure, kept("measure", measure, Choice(MEASURES)))
 
 
 def chaos_measure(system: ODESystem, dataset: Dataset, starts: Floats, measure: str) -> float:

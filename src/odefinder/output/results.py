@@ -79,9 +79,8 @@ class Results(Trust):
         It has the start values, time span, inputs and doses of one of the observed trajectories.
         """
         self._fitted()
+        self._check_trajectory(trajectory)
         data, system = self._with_varied(), self.system_
-        if not isinstance(trajectory, Integral) or not 0 <= trajectory < len(data):
-            raise SettingsError(f"there is no trajectory {trajectory!r}; they run from 0 to {len(data) - 1}")
         if missing := set(system.inputs) - set(data.known):
             raise SettingsError(f"the data lack {', '.join(sorted(missing))}; use system_.export(inputs=...)")
         signals = data.all_signals()[trajectory]

@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike
 from odefinder.data.clock import times_on
 from odefinder.data.dataset import Dataset, Floats
 from odefinder.edge.parameters import checked
+from odefinder.edge.rules import shown
 from odefinder.errors import SettingsError
 from odefinder.inference.bands import (
     FURTHER,
@@ -228,7 +229,7 @@ class Trust:
     def _check_trajectory(self, trajectory: int) -> None:
         if not isinstance(trajectory, Integral) or not 0 <= trajectory < len(self.dataset_):
             last = len(self.dataset_) - 1
-            raise SettingsError(f"there is no trajectory {trajectory!r}; they run from 0 to {last}")
+            raise SettingsError(f"there is no trajectory {shown(trajectory)}; they run from 0 to {last}")
 
     def observed_bands(self, horizon: float = 0.0, level: float = BAND) -> list[Bands]:
         """The first observed trajectories, and `horizon` beyond the data, each with its band, for figures."""

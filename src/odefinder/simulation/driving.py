@@ -13,6 +13,8 @@ from odefinder.data.doses import dose_signals, given_doses
 from odefinder.data.inputs import signals_of, sources
 from odefinder.data.names import did_you_mean
 from odefinder.data.roles import TIME_NAME
+from odefinder.edge.arrays import numbers
+from odefinder.edge.rules import shown
 from odefinder.errors import DataError
 from odefinder.numerics.knots import merged
 from odefinder.numerics.signals import Signals, linear
@@ -42,7 +44,7 @@ def driving_signals(
     for name, value in (conditions or {}).items():
         if not isinstance(value, Real):
             raise DataError(
-                f"the condition {name} is {value!r}; give one number (a signal belongs to inputs=)"
+                f"the condition {name} is {shown(value)}; give one number (a signal belongs to inputs=)"
             )
         if (name,) in given:
             raise DataError(f"{name} is given twice, in inputs and in conditions; give it once")
@@ -77,12 +79,13 @@ def input_values(names: Sequence[str], inputs: Any, points: int) -> Floats:
     if inputs is None:
         raise DataError(f"the system has inputs: {_how(names, 1.0)}")
     if isinstance(inputs, Mapping):
-        _check_names(names, list(inputs))
-        inputs = np.column_stack([np.broadcast_to(inputs[name], points) for name in names])
+        _check_names(names, [str(name) for name in inputs])
     try:
-        values = np.asarray(inputs, dtype=np.float64)
-        return np.array(np.broadcast_to(values, (points, len(names))), order="C")
-    except (TypeError, ValueError):
+        if isinstance(inputs, Mapping):
+            columns = [numbers(inputs[name], "inputs") for name in names]
+            inputs = np.column_stack([np.broadcast_to(column, points) for column in columns])
+        return np.array(np.broadcast_to(numbers(inputs, "inputs"), (points, len(names))), order="C")
+    except (DataError, ValueError):  # the second: of another shape
         raise DataError(
             f"inputs must be numbers, {len(names)} for each point, in the order {', '.join(names)}"
         ) from None

@@ -1,22 +1,12 @@
-"""Numbers and times as users give them to a simulation, checked."""
+"""Times as users give them to a simulation, checked."""
 
 from __future__ import annotations
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from odefinder.edge.arrays import numbers
 from odefinder.errors import DataError
-
-
-def numbers(values: ArrayLike, what: str) -> NDArray[np.float64]:
-    """An array of real numbers."""
-    try:
-        array = np.asarray(values)
-        if np.iscomplexobj(array):
-            raise TypeError
-        return array.astype(np.float64)
-    except Exception:  # an object that poses as an array or a number may raise anything
-        raise DataError(f"{what} must be an array of real numbers, with rows of equal length") from None
 
 
 def increasing_times(t: ArrayLike) -> NDArray[np.float64]:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from odefinder.data.names import did_you_mean
+from odefinder.edge.rules import shown
 from odefinder.errors import SettingsError
 from odefinder.output.export.julia import julia
 from odefinder.output.export.latex import latex
@@ -53,8 +54,8 @@ def target(name: str) -> Target:
     """The target of this name, or an error that lists them all."""
     found = TARGETS.get(name.lower()) if isinstance(name, str) else None
     if found is None:
-        hint = did_you_mean(str(name), list(TARGETS))
-        raise SettingsError(f"there is no target {name!r}{hint}; choose one of {', '.join(TARGETS)}")
+        hint = did_you_mean(name, list(TARGETS)) if isinstance(name, str) else ""
+        raise SettingsError(f"there is no target {shown(name)}{hint}; choose one of {', '.join(TARGETS)}")
     return found
 
 

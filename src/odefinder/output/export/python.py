@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import keyword
+from itertools import groupby
 
 from odefinder.data.roles import TIME_NAME
 from odefinder.output.export.language import Language, Script, listed, script
@@ -100,10 +101,10 @@ def _start(problem: Problem, stops: tuple[float, ...]) -> list[str]:
     lines.append(f"times = np.linspace({problem.begin!r}, {problem.end!r}, 201)")
     if stops or problem.doses:
         lines += [*listed("stops = np.array([", stops, "])"), "doses = {  # what is added, by time"]
-        for time in sorted({dose.time for dose in problem.doses}):
+        for time, doses in groupby(problem.doses, key=lambda dose: dose.time):
             row = [0.0] * len(problem.variables)
-            for dose in problem.doses:
-                row[problem.variables.index(str(dose.state))] += dose.amount * (dose.time == time)
+            for dose in doses:
+                row[problem.variables.index(str(dose.state))] += dose.amount
             lines += listed(f"{time!r}: np.array([", row, "]),", "    ")
         lines.append("}")
     return lines
