@@ -107,8 +107,11 @@ def test_doors_of_a_system(door: int, thing: Any) -> None:
 @fuzzed
 @given(name=st.sampled_from(["inputs", "conditions", "errors"]), thing=driving)
 def test_what_drives_a_fit(name: str, thing: Any) -> None:
-    with ours():
-        from_arrays({"x": np.exp(-T), "y": T}, T, **{name: thing})
+    table = {"t": T, "x": np.exp(-T), "y": T, "x_sd": 0.1 + 0.0 * T, "run": np.repeat([1, 2], 6)}
+    events = {"time": T, "amt": 1.0 * (T == 0.0), "cmt": 1, "dv": np.exp(-T)}
+    for X, t in (({"x": np.exp(-T), "y": T}, T), (pd.DataFrame(table), None), (pd.DataFrame(events), None)):
+        with ours():
+            from_arrays(X, t, **{name: thing})
 
 
 # ---------------------------------------------------------------- what campaigns have found
@@ -139,8 +142,19 @@ def test_numbers_that_no_float_can_hold() -> None:
         DRIVEN.simulate([1.0, 0.0], T, inputs=10**400)
     with pytest.raises(DataError, match="pairs of time and amount"):
         DRIVEN.simulate([1.0, 0.0], T, inputs=1.0, doses={"x": [(10**400, 1.0)]})
+    with pytest.raises(DataError, match="the condition k is not a number"):
+        from_arrays(T, T, conditions={"k": 10**400})
+    with pytest.raises(DataError, match="the errors of x0 do not fit"):
+        from_arrays(T, T, errors={"x0": 10**400})
     with pytest.raises(DataError, match="numbers, 1 for each point"):
         DRIVEN.derivative([1.0, 0.0], {"u": 10**400})
+
+
+def test_doses_of_a_table_next_to_another_input() -> None:
+    events = {"time": T, "amt": 1.0 * (T == 0.0), "dv": np.exp(-T)}
+    data = from_arrays(pd.DataFrame(events), inputs={"amt": "amt", "u": U})
+    assert len(data.doses[0]) == 1
+    assert data.known == ("u",)
 
 
 def test_labels_are_texts_one_for_each_constant() -> None:

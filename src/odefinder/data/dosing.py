@@ -121,5 +121,5 @@ def _state(value: Any) -> str | int:
     """A name or a number of a state."""
     try:
         return int(float(value)) if np.isfinite(float(value)) else 1
-    except (TypeError, ValueError):
+    except (OverflowError, TypeError, ValueError):
         return 1 if value is None else str(value).strip()

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from odefinder.data.inputs import Hold, Names, as_array, axes, is_pandas, sources
 from odefinder.data.names import did_you_mean, not_one_of, split_unit
+from odefinder.edge.arrays import numbers
 from odefinder.errors import DataError, SettingsError
 
 if TYPE_CHECKING:
@@ -61,9 +62,10 @@ class Extras:
         """Without the input that is this column."""
         inputs = self.inputs
         if isinstance(inputs, Mapping):
-            inputs = {key: one for key, one in inputs.items() if one != name}
+            inputs = {key: one for key, one in inputs.items() if not isinstance(one, str) or one != name}
         else:
-            inputs = [one for one in ([inputs] if isinstance(inputs, str) else inputs) if one != name]
+            listed = [inputs] if isinstance(inputs, str) else inputs
+            inputs = [one for one in listed if not isinstance(one, str) or one != name]
         return replace(self, inputs=inputs or None)
 
 
@@ -230,8 +232,8 @@ def _condition(name: str, value: Any, columns: Mapping[str, Any] | None, of: str
     if isinstance(value, str) and columns is not None:
         value = pick(columns, value, "conditions")
     try:
-        values = np.unique(np.asarray(value, dtype=np.float64))  # NaN comes last
-    except (TypeError, ValueError):
+        values = np.unique(numbers(value, name))  # NaN comes last
+    except DataError:
         raise DataError(
             f"the condition {name}{of} is not a number; code groups as numbers, such as 0 and 1"
         ) from None
@@ -284,15 +286,13 @@ def read_errors(
 
 def _error_values(values: Any, shape: tuple[int, ...], name: str, of: str) -> Floats:
     try:
-        numbers = np.asarray(values)
-        if np.iscomplexobj(numbers):
-            raise TypeError
-        if numbers.shape == shape[:1] and shape[1:] == (1,):
-            numbers = numbers[:, None]
-        if numbers.ndim and len(numbers) != shape[0] and numbers.shape != shape[1:]:
+        found = numbers(values, name)
+        if found.shape == shape[:1] and shape[1:] == (1,):
+            found = found[:, None]
+        if found.ndim and len(found) != shape[0] and found.shape != shape[1:]:
             raise ValueError
-        return np.broadcast_to(numbers.astype(np.float64), shape)
-    except (TypeError, ValueError):
+        return np.broadcast_to(found, shape)
+    except (DataError, ValueError):  # the second: of another shape
         raise DataError(
             f"the errors of {name}{of} do not fit; give numbers, one for each of the {shape[0]} rows, or one "
             "for all"
