@@ -176,7 +176,7 @@ class ODEFormer(Results, Parameters):
     ) -> ODEFormer:
         """Find the systems behind trajectories; Ctrl-C ends the search with the best so far.
 
-        X is an array (points, variables), a DataFrame, a mapping name -> values, a list of these (one a
+        X is an array (points, variables), a DataFrame, a mapping name -> values, a list of these (one per
         trajectory), a Dataset, such as `odefinder.data.read("file.csv")`, or a list of those.  t has the
         times, or the name of the column that has them.  NaN is a missing value.  `variables` names the
         columns of an array, or chooses those of a DataFrame; `trajectory` is the column that tells its

@@ -25,7 +25,7 @@ from odefinder.errors import DataError, ExpressionError, SettingsError
 from odefinder.expressions.digits import Digits
 from odefinder.expressions.lines import listed, read_equations, sorted_equations
 from odefinder.expressions.parse import check_inputs, check_names, parse
-from odefinder.expressions.program import VAR, Program, check_system, concatenate
+from odefinder.expressions.program import Program, check_system, concatenate
 from odefinder.expressions.saved import SavedSystem, as_dict, read_dict
 from odefinder.expressions.written import latex_block, python_function, text_lines
 from odefinder.simulation.given import increasing_times
@@ -180,9 +180,7 @@ class ODESystem:
 
     def _renumbered(self, program: Program, order: Sequence[str]) -> Program:
         """A program that reads variables and inputs in this order."""
-        place = np.array([order.index(name) for name in self.names], np.float64)
-        index = np.where(program.ops == VAR, program.values, 0.0).astype(np.int64)
-        return Program(program.ops, np.where(program.ops == VAR, place[index], program.values))
+        return program.renumbered([order.index(name) for name in self.names])
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -29,7 +29,9 @@ def generate(
     points: Annotated[
         int, typer.Option(help="Observed points of each example; 0 leaves it to the prior.")
     ] = 0,
-    jobs: Annotated[int | None, typer.Option(help="Shards worked on at once; one a core by default.")] = None,
+    jobs: Annotated[
+        int | None, typer.Option(help="Shards worked on at once; by default one per core.")
+    ] = None,
     backend: Annotated[
         str | None,
         typer.Option(help="A joblib back-end in place of threads, such as dask (DASK_SCHEDULER_ADDRESS)."),

@@ -64,10 +64,7 @@ def simulate(
         fitted = ODEFormer.load(model)
         if row is not None:
             fitted.choose(row)
-        if not 1 <= trajectory <= len(fitted.dataset_):
-            raise SettingsError(
-                f"there is no trajectory {trajectory}; they run from 1 to {len(fitted.dataset_)}"
-            )
+        fitted.dataset_.check_trajectory(trajectory, first=1)
         observed = fitted.dataset_.times[trajectory - 1]
         clock = fitted.dataset_.clock
         begin = float(observed[0]) if t_start is None else _time(t_start, clock, "t_start")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from numbers import Integral
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,6 +14,7 @@ from odefinder.data.doses import Dose, dose_signals
 from odefinder.data.layout import states_of
 from odefinder.data.observations import Observations
 from odefinder.data.roles import TIME_NAME, Role
+from odefinder.edge.rules import shown
 from odefinder.errors import SettingsError
 from odefinder.expressions.parse import check_names
 from odefinder.numerics.knots import merged, values_at, values_within
@@ -93,6 +95,12 @@ class Dataset:
     def __len__(self) -> int:
         """The number of trajectories."""
         return len(self.times)
+
+    def check_trajectory(self, number: int, first: int = 0) -> None:
+        """Raise unless there is a trajectory of this number, counted from `first`."""
+        last = first + len(self) - 1
+        if not isinstance(number, Integral) or not first <= number <= last:
+            raise SettingsError(f"there is no trajectory {shown(number)}; they run from {first} to {last}")
 
     @property
     def dimension(self) -> int:

@@ -107,6 +107,11 @@ class Given:
         values = self.numbers if numbers is None else numbers
         return concatenate([*self.equations(program), *(node(CONST, value) for value in values.tolist())])
 
+    @cached_property
+    def nothing_found(self) -> Program:
+        """What is found where nothing is: 0 for each state, and the first numbers of the named constants."""
+        return self.with_numbers(concatenate([node(CONST)] * self.dimension))
+
     def numbers_of(self, program: Program) -> Floats:
         """The numbers of the named constants in a program of what was found."""
         count = len(self.numbers)

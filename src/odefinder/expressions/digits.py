@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from odefinder.expressions.program import ADD, CONST, MUL, VAR, Program, concatenate, subtree_end
+from odefinder.expressions.program import ADD, CONST, MUL, VAR, Program, concatenate
+from odefinder.expressions.terms import linear_term, node, sum_of, terms_of
 
 FEWEST, MOST = 4, 17  # 17 digits are exact
 NEAR_ONE = 2  # digits more for a constant that would look like 1 and vanish from a product
@@ -51,12 +52,12 @@ def centred(program: Program, offsets: Sequence[float] | NDArray[np.float64]) ->
 
 
 def _centred(component: Program, offsets: Sequence[float] | NDArray[np.float64]) -> Program:
-    terms = _terms(component)
+    terms = terms_of(component)
     constants = [k for k, term in enumerate(terms) if term.ops.tolist() == [CONST]]
     linear = {
         k: found
         for k, term in enumerate(terms)
-        if (found := _linear(term)) is not None and found[1] < len(offsets)  # states, no inputs
+        if (found := linear_term(term)) is not None and found[1] < len(offsets)  # states, no inputs
     }
     if len(constants) != 1 or not linear:
         return component
@@ -65,29 +66,7 @@ def _centred(component: Program, offsets: Sequence[float] | NDArray[np.float64])
     shift = terms[constants[0]].values[0] / factor
     if factor == 0.0 or not np.isfinite(shift):
         return component
-    inside = [(ADD, 0.0), (VAR, float(variable)), (CONST, shift)]
-    nodes = inside if factor == 1.0 else [(MUL, 0.0), (CONST, factor), *inside]
-    joined = Program(np.array([op for op, _ in nodes], np.int8), np.array([value for _, value in nodes]))
+    inside = [node(ADD), node(VAR, variable), node(CONST, shift)]
+    joined = concatenate(inside if factor == 1.0 else [node(MUL), node(CONST, factor), *inside])
     rest = [term for k, term in enumerate(terms) if k not in (place, constants[0])]
-    plus = Program(np.full(len(rest), ADD, np.int8), np.zeros(len(rest)))
-    return concatenate([plus, joined, *rest])
-
-
-def _terms(component: Program) -> list[Program]:
-    """The terms of the sum that an expression is."""
-    if component.ops[0] != ADD:
-        return [component]
-    middle = subtree_end(component.ops, 1)
-    first = Program(component.ops[1:middle], component.values[1:middle])
-    second = Program(component.ops[middle:], component.values[middle:])
-    return _terms(first) + _terms(second)
-
-
-def _linear(term: Program) -> tuple[float, int] | None:
-    """The coefficient and the variable of a*x or x."""
-    ops = term.ops.tolist()
-    if ops == [VAR]:
-        return 1.0, int(term.values[0])
-    if ops == [MUL, CONST, VAR]:
-        return float(term.values[1]), int(term.values[2])
-    return None
+    return sum_of([joined, *rest])

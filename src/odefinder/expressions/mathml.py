@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from collections.abc import Sequence
 from contextlib import suppress
 from html import escape
 
 from odefinder.expressions.digits import Digits
-from odefinder.expressions.printing import Factor, Term, Text, write
+from odefinder.expressions.printing import Factor, Term, Text, split_subscript, write
 from odefinder.expressions.program import ABS, EXP, SQRT, Program, operator
 
 _PRIMES = {1: "′", 2: "″", 3: "‴"}
@@ -24,8 +23,7 @@ def mathml_name(name: str) -> str:
     """x_0 with a subscript, beta as a Greek letter, primes raised."""
     plain = name.rstrip("'")
     primes = len(name) - len(plain)
-    match = re.fullmatch(r"(.*?[^\d_])_?(\d+)", plain) or re.fullmatch(r"(.*?[^_])_(.+)", plain)
-    base, subscript = match.groups() if match else (plain, "")
+    base, subscript = split_subscript(plain)
     raised = f"<mo>{_PRIMES.get(primes, '′' * primes)}</mo>"
     parts = [_word(base)] + [_word(subscript)] * bool(subscript) + [raised] * bool(primes)
     kind = {(True, True): "msubsup", (True, False): "msub", (False, True): "msup"}.get(
@@ -45,6 +43,9 @@ def _word(word: str) -> str:
 
 class _MathML(Text):
     """Numbers stay plain text until they stand in a product, where the writer drops those that are 1."""
+
+    sign = minus = "<mo>−</mo>"
+    plus = "<mo>+</mo>"
 
     def name(self, name: str) -> Factor:
         text = mathml_name(name)
@@ -82,14 +83,6 @@ class _MathML(Text):
         below = term.below[0].bare if len(term.below) == 1 and not term.below[0].number else None
         below = self.product(term.below) if below is None else below
         return f"<mfrac><mrow>{above}</mrow><mrow>{below}</mrow></mfrac>"
-
-    def sum(self, terms: tuple[Term, ...]) -> str:
-        first = next((i for i, term in enumerate(terms) if not term.negative), 0)
-        ordered = (terms[first], *terms[:first], *terms[first + 1 :])
-        text = ("<mo>−</mo>" if ordered[0].negative else "") + self.term(ordered[0])
-        for term in ordered[1:]:
-            text += ("<mo>−</mo>" if term.negative else "<mo>+</mo>") + self.term(term)
-        return text
 
 
 def _marked(factor: Factor) -> str:

@@ -66,6 +66,7 @@ class Text:
     """How factors, fractions and powers look in plain text."""
 
     power = "{0}^{1}"
+    sign, minus, plus = "-", " - ", " + "  # before the first term, and between terms
     folds = False  # whether a part without variables is written as its value
 
     def __init__(self, digits: Digits):
@@ -110,8 +111,10 @@ class Text:
         # 1 - x rather than -x + 1
         first = next((i for i, term in enumerate(terms) if not term.negative), 0)
         ordered = (terms[first], *terms[:first], *terms[first + 1 :])
-        text = ("-" if ordered[0].negative else "") + self.term(ordered[0])
-        return text + "".join((" - " if term.negative else " + ") + self.term(term) for term in ordered[1:])
+        text = (self.sign if ordered[0].negative else "") + self.term(ordered[0])
+        for term in ordered[1:]:
+            text += (self.minus if term.negative else self.plus) + self.term(term)
+        return text
 
 
 class _Python(Text):
@@ -322,10 +325,14 @@ _SUBSCRIPTS = str.maketrans("₀₁₂₃₄₅₆₇₈₉", "0123456789")
 
 def latex_name(name: str) -> str:
     r"""x0 and x_0 -> x_{0}, beta and β -> \beta, prey -> \mathrm{prey}."""
-    name = name.translate(_SUBSCRIPTS)
-    match = re.fullmatch(r"(.*?[^\d_])_?(\d+)", name) or re.fullmatch(r"(.*?[^_])_(.+)", name)
-    base, subscript = match.groups() if match else (name, "")
+    base, subscript = split_subscript(name.translate(_SUBSCRIPTS))
     return _latex_word(base) + (f"_{{{_latex_word(subscript)}}}" if subscript else "")
+
+
+def split_subscript(name: str) -> tuple[str, str]:
+    """x0 and x_0 -> x and 0, k_on -> k and on; without a subscript, the name and an empty text."""
+    match = re.fullmatch(r"(.*?[^\d_])_?(\d+)", name) or re.fullmatch(r"(.*?[^_])_(.+)", name)
+    return (match[1], match[2]) if match else (name, "")
 
 
 def latex_derivative(name: str, order: int = 1) -> str:

@@ -112,6 +112,12 @@ class Program:
         values[self.ops == CONST] = constants
         return Program(self.ops, values)
 
+    def renumbered(self, places: Sequence[int]) -> Program:
+        """The same with other numbers of the variables: k becomes places[k]."""
+        variable = self.ops == VAR
+        index = np.where(variable, self.values, 0.0).astype(np.int64)
+        return Program(self.ops, np.where(variable, np.array(places, np.float64)[index], self.values))
+
     def components(self) -> list[Program]:
         """The expressions, one program each."""
         bounds = component_bounds(self.ops)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from odefinder.expressions.program import ADD, CONST, Program, concatenate, subtree_end
+from odefinder.expressions.program import ADD, CONST, MUL, VAR, Program, concatenate, subtree_end
 
 
 def node(op: int, value: float = 0.0) -> Program:
@@ -30,6 +30,16 @@ def term_bounds(program: Program, start: int = 0) -> list[tuple[int, int]]:
 def terms_of(equation: Program) -> list[Program]:
     """The terms of the outermost sum."""
     return [Program(equation.ops[a:b], equation.values[a:b]) for a, b in term_bounds(equation)]
+
+
+def linear_term(term: Program) -> tuple[float, int] | None:
+    """The coefficient and the variable of a*x or x; None for any other term."""
+    ops = term.ops.tolist()
+    if ops == [VAR]:
+        return 1.0, int(term.values[0])
+    if ops == [MUL, CONST, VAR]:
+        return float(term.values[1]), int(term.values[2])
+    return None
 
 
 def sum_of(terms: Sequence[Program]) -> Program:

@@ -15,7 +15,7 @@ from odefinder.data.dataset import Dataset, Floats
 from odefinder.data.observations import Ints, Observations
 from odefinder.data.units import Scaling
 from odefinder.expressions.program import concatenate
-from odefinder.inference.known_parts import Named, with_varied
+from odefinder.inference.known_parts import Named, for_all_trajectories, with_varied
 from odefinder.inference.propose.library import equation
 from odefinder.inference.remarks import Explanation
 from odefinder.limits.alarm import alarm_rings
@@ -115,9 +115,7 @@ def all_constants(constants: Constants, whole: Dataset, chosen: Ints) -> Constan
     result: dict[str, float | tuple[float, ...]] = {}
     for name, value in constants.items():
         if isinstance(value, tuple):
-            every = np.full(len(whole), np.median(value))
-            every[chosen] = value
-            value = tuple(every.tolist())
+            value = for_all_trajectories(value, chosen, len(whole))
         result[name] = value
     return result
 

@@ -16,7 +16,7 @@ from odefinder.errors import ExpressionError
 from odefinder.expressions.canonical import canonical, structure
 from odefinder.expressions.form import Form
 from odefinder.expressions.program import CONST, Program, concatenate
-from odefinder.expressions.terms import node, sum_of, terms_of
+from odefinder.expressions.terms import sum_of, terms_of
 from odefinder.inference.fit.first_values import first_given
 from odefinder.inference.fit.knowledge import Knowledge, named_values
 from odefinder.inference.fit.states import StateEstimate
@@ -47,9 +47,8 @@ def known_templates(vocabulary: Vocabulary, given: Given | None, longest: int) -
     """
     if given is None:
         return {}
-    nothing = given.with_numbers(concatenate([node(CONST)] * given.dimension))
     forced = {}
-    for component, equation in enumerate(given.complete(nothing).program.components()):
+    for component, equation in enumerate(given.complete(given.nothing_found).program.components()):
         if given.whole[component]:
             with suppress(ExpressionError):  # a word that the network does not have
                 form = Form.of(equation).program
@@ -68,8 +67,7 @@ def found_in(form: Form, data: Observations) -> Form:
     given = data.given
     if given is None:
         return form
-    nothing = given.with_numbers(concatenate([node(CONST)] * given.dimension))
-    known = given.complete(nothing).program.components()
+    known = given.complete(given.nothing_found).program.components()
     rest = []
     for component, equation in enumerate(form.program.components()):
         if (closed := data.given_equation(component)) is not None:
@@ -134,6 +132,16 @@ def named_of(found: Program, given: Given, knowledge: Knowledge) -> Named:
     system = ODESystem(whole, knowledge.variables, (*knowledge.inputs, *varied))
     constants = named_values(knowledge, given.named(given.numbers_of(found)))
     return Named(system, constants, found, given, knowledge)
+
+
+def for_all_trajectories(values: Sequence[float], fitted: Ints, count: int) -> tuple[float, ...]:
+    """A constant that varies, in all of `count` trajectories; values: in those that were fitted.
+
+    The others have the median of them.
+    """
+    every = np.full(count, np.median(values))
+    every[fitted] = values
+    return tuple(every.tolist())
 
 
 def varied_values(constants: Mapping[str, float | tuple[float, ...]]) -> dict[str, tuple[float, ...]]:

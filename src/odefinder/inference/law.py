@@ -7,7 +7,7 @@ the parameters, so a result keeps them.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -16,12 +16,12 @@ from odefinder.data.given import STAYS
 from odefinder.data.observations import Floats, Ints, Observations
 from odefinder.errors import ExpressionError
 from odefinder.expressions.canonical import canonical
-from odefinder.expressions.program import CONST, VAR, Program
+from odefinder.expressions.program import CONST, VAR, Program, concatenate
 from odefinder.inference.choose.ties import named_equations
 from odefinder.inference.fit.constants import pinned_constants
 from odefinder.inference.fit.knowledge import NO_BOUNDS, Knowledge
 from odefinder.inference.fit.refine import given_constants
-from odefinder.inference.known_parts import Named
+from odefinder.inference.known_parts import Named, for_all_trajectories
 from odefinder.system import ODESystem
 
 
@@ -90,9 +90,7 @@ class Law:
 def _spread(one: Parameter, fitted: Ints, count: int) -> Parameter:
     if not one.varied:
         return one
-    every = np.full(count, np.median(one.values))
-    every[fitted] = one.values
-    return replace(one, values=tuple(every.tolist()))
+    return replace(one, values=for_all_trajectories(one.values, fitted, count))
 
 
 def law_of(named: Named, data: Observations, system: ODESystem) -> Law | None:
@@ -115,7 +113,7 @@ def law_of(named: Named, data: Observations, system: ODESystem) -> Law | None:
     parameters: list[Parameter] = []
     fixed = () if knowledge is None else knowledge.fixed
     taken = {*named.system.names, *names, *(name for name, _ in fixed)}
-    fresh = _fresh_names(taken)
+    fresh = fresh_names(taken)
     for k in [*range(first, len(constants)), *range(first)]:  # those of the user come first
         if not free[k] or groups[k] != STAYS:
             continue
@@ -146,8 +144,7 @@ def _written(
 ) -> Law | None:  # fmt: skip
     """The law, if its numbers are those of the result."""
     equations = named_equations(data.completed(named.found), groups, signs, data.variables)
-    ops = np.concatenate([one.ops for one in equations])
-    program = Program(ops, np.concatenate([one.values for one in equations]))
+    program = concatenate(equations)
     varied = [one.name for one in parameters if one.varied]
     inputs = [name for name in named.system.inputs if name not in varied]
     try:
@@ -182,5 +179,6 @@ def _named_owner(named: Named, first: int) -> Ints:
     return owner
 
 
-def _fresh_names(taken: set[str]) -> Iterator[str]:
+def fresh_names(taken: Collection[str]) -> Iterator[str]:
+    """k1, k2, ... without those that are taken."""
     return (f"k{number}" for number in range(1, 10**6) if f"k{number}" not in taken)

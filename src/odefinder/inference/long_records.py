@@ -18,7 +18,7 @@ from odefinder.inference.fit.refine import FLOOR
 from odefinder.inference.fit.window_rounding import round_windows
 from odefinder.inference.remarks import BAD_R2, Explanation
 from odefinder.limits.deadline import Deadline
-from odefinder.numerics.chaos.divergence import divergence_of_neighbours
+from odefinder.numerics.chaos.divergence import Divergence, divergence_of_neighbours
 from odefinder.numerics.chaos.lyapunov import lyapunov_spectrum
 from odefinder.system import ODESystem
 
@@ -49,11 +49,17 @@ def time_for_windows(data: Observations, deadline: Deadline) -> Deadline:
 
 def looks_chaotic(data: Observations) -> bool:
     """Whether neighbouring pieces of the data part as in chaotic motion."""
+    found = _divergence(data)
+    return found is not None and found.chaotic
+
+
+def _divergence(data: Observations) -> Divergence | None:
+    """How fast neighbouring pieces of the data part; None where there are too few to say."""
     times, states = zip(*data.trajectories(), strict=True)
     try:
-        return divergence_of_neighbours(times, states).chaotic
+        return divergence_of_neighbours(times, states)
     except DataError:
-        return False
+        return None
 
 
 def defeats(windows: WindowedSearch, plain: Search, deadline: Deadline) -> bool:
@@ -105,12 +111,8 @@ def chaos_notes(best: Explanation, data: Observations, period: float, windowed: 
     windowed: whether the system was found over windows.
     """
     if not windowed and not best.r2 >= BAD_R2:
-        times, states = zip(*data.trajectories(), strict=True)
-        try:
-            found = divergence_of_neighbours(times, states)
-        except DataError:
-            return []
-        return [_sentence(str(found))] if found.chaotic else []
+        found = _divergence(data)
+        return [_sentence(str(found))] if found is not None and found.chaotic else []
     spectrum = lyapunov_spectrum(
         best.system.program, best.starts[0], period, periods=TRUSTED_PERIODS, seconds=LYAPUNOV_SECONDS
     )

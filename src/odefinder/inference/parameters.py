@@ -10,8 +10,7 @@ import numpy as np
 from odefinder.data.given import Given
 from odefinder.data.observations import Floats, Ints, Observations
 from odefinder.errors import ExpressionError
-from odefinder.expressions.program import CONST, VAR, Program, concatenate
-from odefinder.expressions.terms import node
+from odefinder.expressions.program import VAR, Program
 from odefinder.inference.fit.constants import explicit_form, simple_numbers
 from odefinder.inference.fit.errors import SMALLEST_ERROR, Curvature
 from odefinder.inference.fit.least_squares import Bools
@@ -133,10 +132,11 @@ def parameters_of(law: Law, prepared: Prepared) -> tuple[Parameters, Observation
     units = np.abs(values).max(axis=1, initial=0.0)
     units = np.where(units > 0.0, units, 1.0)
     given = law.knowledge().given(values, prepared.scaling, units)
-    scaled = given.with_numbers(concatenate([node(CONST)] * given.dimension))
     numbers = np.zeros(len(given.numbers), np.int64)
     trajectories = np.full(len(given.numbers), -1)
     for k, row in enumerate(given.places):
         numbers[row] = np.arange(len(row))
         trajectories[row] = np.where(given.varied, k, -1)
-    return Parameters(law, given, scaled, numbers, trajectories), replace(prepared.data, given=given)
+    return Parameters(law, given, given.nothing_found, numbers, trajectories), replace(
+        prepared.data, given=given
+    )

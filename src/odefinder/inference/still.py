@@ -15,12 +15,11 @@ import numpy as np
 from odefinder.data.dataset import Dataset, Floats
 from odefinder.data.roles import Role
 from odefinder.errors import ExpressionError
-from odefinder.expressions.program import CONST, VAR, Program, concatenate
+from odefinder.expressions.program import CONST, concatenate
+from odefinder.expressions.terms import node
 from odefinder.inference.law import Law
 from odefinder.inference.remarks import Explanation
 from odefinder.system import ODESystem
-
-_ZERO = Program(np.array([CONST], np.int8), np.zeros(1))
 
 
 @dataclass(frozen=True)
@@ -34,14 +33,9 @@ class Still:
         """A system of what moves, together with the equations of what does not."""
         varied = [name for name in system.inputs if name not in self.moving.known]  # constants
         order = [*self.whole.names, *varied]
-        places = np.array([order.index(name) for name in system.names], np.float64)
-        equations = dict(zip(self.moving.variables, system.program.components(), strict=True))
-        program = concatenate(
-            [
-                _renamed(equations[name], places) if name in equations else _ZERO
-                for name in self.whole.variables
-            ]
-        )
+        moved = system.program.renumbered([order.index(name) for name in system.names])
+        equations = dict(zip(self.moving.variables, moved.components(), strict=True))
+        program = concatenate([equations.get(name, node(CONST)) for name in self.whole.variables])
         inputs = (*self.whole.known, *varied)
         return replace(system, program=program, variables=self.whole.variables, inputs=inputs)
 
@@ -103,9 +97,3 @@ def _is_still(dataset: Dataset, column: int) -> bool:
         if len(known) == 0 or (known != known[0]).any():
             return False
     return True
-
-
-def _renamed(equation: Program, places: Floats) -> Program:
-    """The equation with the numbers of its variables among all."""
-    index = np.where(equation.ops == VAR, equation.values, 0.0).astype(np.int64)
-    return Program(equation.ops, np.where(equation.ops == VAR, places[index], equation.values))

@@ -74,9 +74,10 @@ def turning_notes(dataset: Dataset, noise: Floats) -> list[str]:
     """Whether the only variable turns back, which no autonomous first-order equation allows."""
     if dataset.dimension != 1 or dataset.known or dataset.doses:
         return []
-    range_ = float(np.nanmax(np.concatenate(dataset.states)) - np.nanmin(np.concatenate(dataset.states)))
-    least = max(BACK * range_, CERTAIN * float(np.nan_to_num(noise[0])))
-    if range_ > 0.0 and any(_turns_back(states[:, 0], least) for states in dataset.states):
+    values = np.concatenate(dataset.states)
+    span = float(np.nanmax(values) - np.nanmin(values))
+    least = max(BACK * span, CERTAIN * float(np.nan_to_num(noise[0])))
+    if span > 0.0 and any(_turns_back(states[:, 0], least) for states in dataset.states):
         name = dataset.variables[0]
         return [
             f"{name} rises and falls, which no first-order equation {name}' = f({name}) can do: use order=2 "

@@ -35,7 +35,7 @@ from odefinder.inference.fit.knowledge import NO_BOUNDS, Knowledge
 from odefinder.inference.fit.refine import Fit, fit_constants, given_constants
 from odefinder.inference.fit.states import estimate_states
 from odefinder.inference.known_parts import Named, named_of, named_system
-from odefinder.inference.law import law_of
+from odefinder.inference.law import fresh_names, law_of
 from odefinder.inference.propose.sparse import propose_polynomials
 from odefinder.inference.remarks import Explanation
 from odefinder.limits.deadline import Deadline
@@ -148,7 +148,9 @@ def _fitted(
     )
     values = np.tile(constants[free][:, None], len(data))
     given = knowledge.given(values)
-    nothing = given.with_numbers(concatenate([_nothing(data, k) for k in range(data.dimension)]))
+    nothing = given.with_numbers(
+        concatenate([data.given_equation(k) or node(CONST) for k in range(data.dimension)])
+    )
     driven = replace(data, given=given)
     again = fit_constants(nothing, driven, starts=fit.starts, fit_starts=fit_starts)
     if not np.isfinite(again.error):
@@ -162,14 +164,9 @@ def _fitted(
     return Varied(replace(named, constants=own), again, gain, chosen=chosen)
 
 
-def _nothing(data: Observations, state: int) -> Program:
-    given = data.given_equation(state)
-    return node(CONST) if given is None else given
-
-
 def _names(varied: Sequence[bool], dataset: Dataset) -> tuple[str, ...]:
     """k1, k2, ... for those that vary, and the next ones for the others."""
-    free = (f"k{number}" for number in range(1, 10**6) if f"k{number}" not in dataset.names)
+    free = fresh_names(dataset.names)
     order = sorted(range(len(varied)), key=lambda place: not varied[place])
     names = {place: next(free) for place in order}
     return tuple(names[place] for place in range(len(varied)))

@@ -24,7 +24,7 @@ from odefinder.language.tokens import BOS, Vocabulary
 from odefinder.limits.sizes import MAX_DIMENSION, MAX_TRAJECTORIES
 from odefinder.network.presets import NetworkSettings
 
-ROLE_FEATURES = 2 * MAX_DIMENSION  # of every point: two flags a column
+ROLE_FEATURES = 2 * MAX_DIMENSION  # of every point: two flags per column
 Cache = list[tuple[Tensor, Tensor]]  # keys and values (B, H, L, W / H) of each layer
 
 
@@ -145,7 +145,7 @@ class DecoderLayer(nn.Module):
 class WaveEmbedder(nn.Module):
     """Points as real numbers: each as itself, its signed logarithm, and waves of rising frequency.
 
-    Two flags a column, the last features, say which are unseen and which are known.
+    Two flags per column, the last features, say which are unseen and which are known.
     """
 
     frequency: Tensor  # (waves,)

@@ -36,7 +36,7 @@ def equations_text(
     names, digits = [*state_names(system, dataset), *system.inputs], None if exact else system.digits
     lines = [
         (f"{names[number]}'", to_text(equation, names, digits, own))
-        for number, equation, own in _equations(system, dataset, labels)
+        for number, equation, own in written_equations(system, dataset, labels)
     ]
     width = max(len(left) for left, _ in lines)
     return "\n".join(f"{left:<{width}} = {right}" for left, right in lines)
@@ -50,7 +50,7 @@ def equations_latex(
     return aligned(
         [
             f"{_left(names[number])} &= {to_latex(equation, names, digits, own)}"
-            for number, equation, own in _equations(system, dataset, labels)
+            for number, equation, own in written_equations(system, dataset, labels)
         ]
     )
 
@@ -61,8 +61,8 @@ def _left(name: str) -> str:
     return latex_derivative(plain, 1 + len(name) - len(plain))
 
 
-def _equations(
-    system: ODESystem, dataset: Dataset, labels: Sequence[str | None] | None
+def written_equations(
+    system: ODESystem, dataset: Dataset, labels: Sequence[str | None] | None = None
 ) -> Iterator[tuple[int, Program, Sequence[str | None] | None]]:
     """The number of each equation that people write, x' = v left out, its program and its labels."""
     followed, first = set(dataset.unseen_derivatives()), 0

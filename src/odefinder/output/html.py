@@ -8,7 +8,7 @@ from html import escape
 from odefinder.data.dataset import Dataset
 from odefinder.expressions.mathml import mathml_name, to_mathml
 from odefinder.inference.remarks import Explanation
-from odefinder.output.higher_order import state_names
+from odefinder.output.higher_order import state_names, written_equations
 from odefinder.output.table import MARK, SHOWN, header, named, rows
 from odefinder.system import ODESystem
 
@@ -46,12 +46,11 @@ def as_html(
 
 def equations(system: ODESystem, dataset: Dataset) -> str:
     """The equations as one block of MathML, aligned at the equals sign."""
-    names, followed = state_names(system, dataset), set(dataset.unseen_derivatives())
+    names = state_names(system, dataset)
     body = "".join(
         f'<mtr><mtd style="text-align: right;">{mathml_name(names[number] + chr(39))}</mtd>'
         f'<mtd style="text-align: left;"><mo>=</mo>'
         f"{to_mathml(equation, [*names, *system.inputs], system.digits)}</mtd></mtr>"
-        for number, equation in enumerate(system.program.components())
-        if number not in followed
+        for number, equation, _ in written_equations(system, dataset)
     )
     return f'<math display="inline"><mtable columnspacing="0.2em">{body}</mtable></math>'

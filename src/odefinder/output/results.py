@@ -79,7 +79,7 @@ class Results(Trust):
         It has the start values, time span, inputs and doses of one of the observed trajectories.
         """
         self._fitted()
-        self._check_trajectory(trajectory)
+        self.dataset_.check_trajectory(trajectory)
         data, system = self._with_varied(), self.system_
         if missing := set(system.inputs) - set(data.known):
             raise SettingsError(f"the data lack {', '.join(sorted(missing))}; use system_.export(inputs=...)")

@@ -6,7 +6,6 @@ import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
-from numbers import Integral
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
@@ -15,8 +14,6 @@ from numpy.typing import ArrayLike
 from odefinder.data.clock import times_on
 from odefinder.data.dataset import Dataset, Floats
 from odefinder.edge.parameters import checked
-from odefinder.edge.rules import shown
-from odefinder.errors import SettingsError
 from odefinder.inference.bands import (
     FURTHER,
     SECONDS,
@@ -183,7 +180,7 @@ class Trust:
             the first was chosen, only that one.
         """
         self._fitted()
-        self._check_trajectory(trajectory)
+        self.dataset_.check_trajectory(trajectory)
         given = self.dataset_.times[trajectory] if t is None else times_on(self.dataset_.clock, t)
         times = increasing_times(given)
         observed = inputs is None and conditions is None
@@ -214,7 +211,7 @@ class Trust:
         """
         self._row()
         horizon, points = checked("horizon", horizon), checked("points", points)
-        self._check_trajectory(trajectory)
+        self.dataset_.check_trajectory(trajectory)
         begin, end = self.dataset_.times[trajectory][[0, -1]]
         later = np.linspace(end, end + horizon, points)
         times = later if begin == end else np.concatenate([[begin], later])
@@ -225,11 +222,6 @@ class Trust:
         signals = with_doses(signals, doses, self.system_.variables)
         found = self._bands(None, times, signals, trajectory, level)
         return found.since(end)
-
-    def _check_trajectory(self, trajectory: int) -> None:
-        if not isinstance(trajectory, Integral) or not 0 <= trajectory < len(self.dataset_):
-            last = len(self.dataset_) - 1
-            raise SettingsError(f"there is no trajectory {shown(trajectory)}; they run from 0 to {last}")
 
     def observed_bands(self, horizon: float = 0.0, level: float = BAND) -> list[Bands]:
         """The first observed trajectories, and `horizon` beyond the data, each with its band, for figures."""

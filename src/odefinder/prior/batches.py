@@ -49,7 +49,7 @@ class Batch:
         return len(self.index)
 
     def input_ids(self) -> NDArray[np.int16]:
-        """The points as the paper's three tokens a number: (B, P, 1 + MAX_DIMENSION, 3), vacant PAD."""
+        """The points as the paper's three tokens per number: (B, P, 1 + MAX_DIMENSION, 3), vacant PAD."""
         return number_ids(self.points, allow_missing=True)
 
     def rows(self, chosen: NDArray[Any] | slice) -> Batch:

@@ -133,7 +133,7 @@ def generate(
 
     Shards that are already there are kept: the same call goes on after a kill, and a larger `count`
     extends the folder.  `points`: observed points of each example; 0 leaves the number to the prior.
-    `jobs`: shards worked on at once, one a core by default.  `backend`: a joblib back-end by name in place
+    `jobs`: shards worked on at once, by default one per core.  `backend`: a joblib back-end by name in place
     of threads, such as "dask" (the cluster of the present `distributed.Client`, else the one that Dask's
     settings name, else a local one); its workers write into the folder, which all of them must see.
     """

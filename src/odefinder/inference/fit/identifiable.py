@@ -1,8 +1,8 @@
 """Which constants the data determine, and which only together, as in a product.
 
 In relative constants, a direction along which the trajectories do not change shows as a small eigenvalue of
-the Gauss-Newton matrix, the square of a singular value of the sensitivities.  Start values are eliminated:
-they are free, too.
+the Gauss-Newton matrix, the square of a singular value of the sensitivities.  Initial values are
+eliminated: they are free, too.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def undetermined(
 
 
 def _without_starts(matrix: Floats, free: Ints, count: int) -> Floats:
-    """The information about some constants that is left when start values may follow."""
+    """The information about some constants that is left when initial values may follow."""
     own = matrix[np.ix_(free, free)]
     if len(matrix) == count:
         return own

@@ -19,9 +19,9 @@ from odefinder.edge.rules import shown
 from odefinder.errors import ExpressionError, SettingsError
 from odefinder.expressions.canonical import canonical
 from odefinder.expressions.parse import parse
-from odefinder.expressions.program import CONST, MUL, VAR, Program, concatenate
+from odefinder.expressions.program import CONST, MUL, Program, concatenate
 from odefinder.expressions.term_rules import TermRule
-from odefinder.expressions.terms import node, sum_of, terms_of
+from odefinder.expressions.terms import linear_term, node, sum_of, terms_of
 from odefinder.inference.fit.knowledge import NO_BOUNDS, Knowledge
 from odefinder.inference.fit.known_starts import interval, start_limits, without_starts
 from odefinder.inference.fit.known_terms import check_terms, term_rules
@@ -241,15 +241,12 @@ def _sums(given: Any, dataset: Dataset) -> tuple[tuple[float, ...], ...]:
 def _factors(program: Program, text: str, dimension: int) -> tuple[float, ...]:
     factors = [0.0] * dimension
     for term in terms_of(program):
-        ops = term.ops.tolist()
-        if ops == [VAR]:
-            factors[int(term.values[0])] += 1.0
-        elif ops == [MUL, CONST, VAR]:
-            factors[int(term.values[2])] += float(term.values[1])
-        else:
+        linear = linear_term(term)
+        if linear is None:
             raise SettingsError(
                 f"{text!r} in conserve is not a sum of variables; write S + I + R, or with factors 2*A + B"
             )
+        factors[linear[1]] += linear[0]
     return tuple(factors)
 
 

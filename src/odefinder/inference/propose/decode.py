@@ -2,8 +2,8 @@
 
 Every sequence is drawn token by token from the network's distribution at a temperature.  Tokens that could
 not lead to a valid system of the right dimension are masked, and known equations such as x' = v are given
-(see `grammar.py`).  What is drawn for a
-trajectory depends only on its data and the seed, not on what else is in the batch.
+(see `grammar.py`).  What is drawn for a trajectory depends only on its data and the seed, not on what else is
+in the batch.
 
 A log-probability is always the network's at temperature 1 under the same mask, so that drawn and given
 systems can be compared.
@@ -217,8 +217,7 @@ def network_points(
 
 def readable_variables(data: Observations) -> int:
     """How many variables the network's equations may use: states, and known ones as far as it has columns."""
-    known = 0 if data.known is None else data.known.shape[1]
-    return min(data.dimension + known, MAX_DIMENSION)
+    return min(data.variables, MAX_DIMENSION)
 
 
 def derivative_template(vocabulary: Vocabulary, velocity: int) -> Template:

@@ -8,7 +8,8 @@ from __future__ import annotations
 import numpy as np
 
 from odefinder.data.observations import Floats, Observations
-from odefinder.expressions.program import CONST, Program, concatenate
+from odefinder.expressions.program import CONST, concatenate
+from odefinder.expressions.terms import node
 from odefinder.inference.fit.refine import Fit, fit_constants
 from odefinder.limits.alarm import no_alarm
 
@@ -34,14 +35,10 @@ def simplest(data: Observations, starts: Floats) -> Fit:
             velocity = data.velocities[state]
             factor = float(given.constants[0])
             fitted[:, velocity] = rates[state] / factor if data.unseen[velocity] else fitted[:, velocity]
-        equations.append(given or _constant(rates[state]))
+        equations.append(given or node(CONST, float(rates[state])))
     if data.given is not None:  # what is known of the equations counts, too
         program = data.given.with_numbers(concatenate(equations))
         with no_alarm():
             return fit_constants(program, data, starts=fitted, iterations=0)
     left = np.where(seen, (moved - rates * elapsed) / data.scale, 0.0)
     return Fit(concatenate(equations), fitted, float((left**2).sum()) / max(data.count, 1))
-
-
-def _constant(value: float) -> Program:
-    return Program(np.array([CONST], np.int8), np.array([float(value)]))

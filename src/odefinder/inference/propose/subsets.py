@@ -42,23 +42,27 @@ def additions(columns: Floats, target: Floats, chosen: Sequence[int]) -> Floats:
 
 def best_pairs(columns: Floats, target: Floats, left: Ints, right: Ints) -> Floats:
     """How much of the target each column of `left` explains together with its best partner in `right`."""
-    along_left, along_right = columns[left] @ target, columns[right] @ target
     angle = columns[left] @ columns[right].T
-    outside = 1.0 - angle**2
-    partner = (along_right - angle * along_left[:, None]) ** 2
-    partner = np.where(outside > COLLINEAR, partner / np.maximum(outside, COLLINEAR), 0.0)
-    return along_left**2 + partner.max(axis=1)
+    return _pair_gains(columns[left] @ target, columns[right] @ target, angle).max(axis=1)
 
 
 def every_pair(columns: Floats, target: Floats, count: int) -> list[tuple[int, int]]:
     """The pairs of columns that explain most of the target, all of them compared."""
-    along, angle = columns @ target, columns @ columns.T
-    outside = 1.0 - angle**2
-    partner = (along[None, :] - angle * along[:, None]) ** 2
-    gain = along[:, None] ** 2 + np.where(outside > COLLINEAR, partner / np.maximum(outside, COLLINEAR), 0.0)
+    along = columns @ target
+    gain = _pair_gains(along, along, columns @ columns.T)
     first, second = np.triu_indices(len(columns), 1)
     best = np.argsort(-gain[first, second], kind="stable")[:count]
     return list(zip(first[best].tolist(), second[best].tolist(), strict=True))
+
+
+def _pair_gains(along: Floats, others: Floats, angle: Floats) -> Floats:
+    """How much of the target pairs of columns explain (F, G).
+
+    along (F,), others (G,): inner products of both kinds with the target; angle (F, G): with each other.
+    """
+    outside = 1.0 - angle**2
+    partner = (others - angle * along[:, None]) ** 2
+    return along[:, None] ** 2 + np.where(outside > COLLINEAR, partner / np.maximum(outside, COLLINEAR), 0.0)
 
 
 def shrink(columns: Floats, target: Floats, chosen: Sequence[int] | Ints) -> Iterator[list[int]]:

@@ -16,7 +16,7 @@ from scipy.linalg import solveh_banded
 
 from odefinder.data.observations import Floats, Observations
 from odefinder.data.roles import Role
-from odefinder.expressions.program import CONST, MUL, VAR, Program
+from odefinder.expressions.program import CONST, MUL, VAR, Program, make_program
 from odefinder.inference.fit.interpolation import interpolate
 from odefinder.inference.fit.states import StateEstimate
 from odefinder.numerics.evaluate import evaluate
@@ -40,9 +40,8 @@ class Frame:
     def equation(self) -> Program:
         """The equation of the component."""
         if self.factor < 0:
-            return Program(np.array([MUL, CONST, VAR], np.int8), np.array([0.0, 1.0, float(self.hidden)]))
-        ops = np.array([MUL, CONST, MUL, VAR, VAR], np.int8)
-        return Program(ops, np.array([0.0, 1.0, 0.0, float(self.factor), float(self.hidden)]))
+            return make_program([MUL, CONST, VAR], [0.0, 1.0, self.hidden])
+        return make_program([MUL, CONST, MUL, VAR, VAR], [0.0, 1.0, 0.0, self.factor, self.hidden])
 
 
 def frames(data: Observations) -> Iterator[tuple[Frame, ...]]:
@@ -154,11 +153,13 @@ def _smooth(weights: Floats, targets: Floats, stiffness: float) -> Floats:
     n = len(weights)
     bands = np.zeros((3, n))
     bands[2] = weights + 1e-12 * weights.mean() + 1e-300
-    if n > 2:
-        for shift, (a, b, c) in enumerate([(1.0, -2.0, 1.0)] * (n - 2)):
-            bands[2, shift : shift + 3] += stiffness * np.array([a * a, b * b, c * c])
-            bands[1, shift + 1 : shift + 3] += stiffness * np.array([a * b, b * c])
-            bands[0, shift + 2] += stiffness * a * c
+    if n > 2:  # second differences, 1, -2, 1, squared
+        bands[2, 2:] += stiffness
+        bands[2, 1:-1] += 4.0 * stiffness
+        bands[2, :-2] += stiffness
+        bands[1, 2:] -= 2.0 * stiffness
+        bands[1, 1:-1] -= 2.0 * stiffness
+        bands[0, 2:] += stiffness
     try:
         return np.asarray(solveh_banded(bands, targets))
     except (np.linalg.LinAlgError, ValueError):
