@@ -93,3 +93,18 @@ def test_velocities_stay_velocities_where_constants_are_tied() -> None:
     model = ODEFormer(order=2, network=False).fit(noisy, t)
     first, second = model.system_.to_text().splitlines()[:2]
     assert (first.split("= ")[1], second.split("= ")[1]) == ("x0_dot", "x1_dot")
+
+
+def test_what_does_nothing_is_dropped_along_the_path_of_a_hidden_state() -> None:
+    """Nobody measured g; where it is taken for 0, every term with it seems to do nothing."""
+    t = np.linspace(0.0, 30.0, 120)
+    oral = ODESystem.from_text("c' = 0.15*g - 0.25*c; g' = -0.9*g")
+    doses = {"g": [(10.0, 15.0), (19.0, 25.0)]}
+    c = oral.simulate([0.0, 20.0], t, doses=doses)[:, 0]
+    rows = pd.DataFrame({"time": t, "c": c, "amt": np.nan, "cmt": ""})
+    given = pd.DataFrame({"time": [10.0, 19.0], "c": np.nan, "amt": [15.0, 25.0], "cmt": "g"})
+    table = pd.concat([rows, given]).sort_values("time", kind="stable")
+    guess = "c' = 0.2*g/(1 + 0.001*c^2) - 0.2*c; g' = -0.8*g"
+    model = quick(hidden=1, known="g' = ?; c' = ?", guess=guess)
+    model.fit(table, inputs=["amt"], variables=["c"])
+    assert str(model.system_).splitlines() == ["c' = 0.15*g - 0.25*c", "g' = -0.9*g"]

@@ -43,8 +43,20 @@ def test_the_law_of_single_trajectories_under_noise() -> None:
     ]
     noisy = [x + 0.03 * x.std() * rng.standard_normal(x.shape) for x in runs]
     model = ODEFormer(network=False, time_budget=60).fit(noisy, [T] * 3, variables=["x"])
-    assert model.constants_["k1"] == pytest.approx((-0.1, -0.2, -0.5), rel=0.05)
+    assert np.abs(model.constants_["k1"]) == pytest.approx((0.1, 0.2, 0.5), rel=0.05)
     assert len(model.system_.constants) == 1
+
+
+def test_a_rate_that_leaves_one_equation_and_enters_another_is_one_constant() -> None:
+    rates, t = (0.4, 0.7, 1.3), np.linspace(0.0, 10.0, 50)
+    runs = [
+        ODESystem.from_text(f"a' = -{k}*a; b' = {k}*a - 0.3*b").simulate(start, t)
+        for k, start in zip(rates, ([5.0, 0.0], [3.0, 1.0], [4.0, 0.0]), strict=True)
+    ]
+    model = ODEFormer(network=False, time_budget=60).fit(runs, [t] * 3, variables=["a", "b"])
+    assert str(model.system_).splitlines() == ["a' = -a*k1", "b' = a*k1 - 0.3*b"]
+    assert model.constants_ == {"k1": pytest.approx(rates, rel=1e-3)}
+    assert "k1 (3)" in str(model.summary())
 
 
 def test_beside_a_variable_that_never_changes() -> None:

@@ -3,7 +3,7 @@
 Several experiments may share a law but not a constant: then every system with the same constants for all
 leaves more than the noise.  The best of them, and the laws of single trajectories, are fitted again with one
 constant, then with two, of their own for each trajectory; every further value costs as much as a constant.
-Terms that made up for a constant that was the same are dropped.
+Terms that made up for a constant that was the same are dropped, and two that vary alike are one.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ def varying_constants(
 ) -> Varied | None:
     """The best system with constants that differ; None where the criterion does not clearly gain.
 
-    fits: the best systems with common constants, best first; data: in the user's units, nothing given.
+    fits: systems with common constants; data: in the user's units, nothing given.
     """
     trajectories = len(data)
     enough = data.count >= LEAST_POINTS * trajectories * data.dimension
@@ -78,8 +78,7 @@ def varying_constants(
     for origin, fit in enumerate(fits):
         free = ~(pinned_constants(fit.program) | given_constants(fit.program, data))
         chosen: tuple[int, ...] = ()
-        level = best.gain if best else CLEARLY
-        for _ in range(MOST_VARIED):
+        for _ in range(MOST_VARIED):  # the first may explain little before the second varies, too
             tried = [
                 one
                 for k in np.flatnonzero(free).tolist()
@@ -87,10 +86,14 @@ def varying_constants(
                 and (one := _fitted(fit, data, dataset, (*chosen, k), fit_starts, before)) is not None
             ]  # fmt: skip
             found = max(tried, key=lambda one: one.gain, default=None)
-            if found is None or found.gain <= level:
+            if found is None:
                 break
-            chosen, best = found.chosen, replace(found, origin=origin)
-            level = best.gain + CLEARLY
+            chosen = found.chosen
+            level = 0.0 if best is None else best.gain
+            if best is None or best.origin == origin:  # a further constant, or the first
+                level += CLEARLY
+            if found.gain > level:
+                best = replace(found, origin=origin)
     if best is None:
         return None
     return _pruned(best, fits[best.origin], data, dataset, fit_starts, before, deadline)
@@ -106,7 +109,7 @@ def _pruned(
         dropped = False
         for term in weakest(fit, data):
             if deadline.over:
-                return best
+                break
             first, last = _constants_of(fit.program, term)
             if any(first <= k < last for k in best.chosen):
                 continue
@@ -116,6 +119,10 @@ def _pruned(
             if again is not None and again.gain > best.gain:
                 best, fit, dropped = replace(again, origin=best.origin), smaller, True
                 break
+    if len(best.chosen) > 1 and not deadline.over:  # what leaves one equation enters another
+        one = _fitted(fit, data, dataset, best.chosen, fit_starts, before, tied=True)
+        if one is not None and one.gain > best.gain:
+            best = replace(one, origin=best.origin)
     return best
 
 
@@ -128,15 +135,21 @@ def _constants_of(program: Program, term: Term) -> tuple[int, int]:
 
 
 def _fitted(
-    fit: Fit, data: Observations, dataset: Dataset, chosen: tuple[int, ...], fit_starts: bool, before: float
-) -> Varied | None:
-    """The system with these constants varied."""
+    fit: Fit, data: Observations, dataset: Dataset, chosen: tuple[int, ...], fit_starts: bool, before: float,
+    tied: bool = False,
+) -> Varied | None:  # fmt: skip
+    """The system with these constants varied; tied: they are one constant, up to signs."""
     constants = fit.program.constants
     free = ~(pinned_constants(fit.program) | given_constants(fit.program, data))
-    groups = np.where(free, np.cumsum(free) - 1, STAYS)
+    leaders = np.arange(len(constants))  # the first of those that are one
+    leaders[list(chosen)] = chosen[0] if tied else chosen
+    own = np.flatnonzero(free & (leaders == np.arange(len(constants))))
+    groups = np.where(free, np.searchsorted(own, leaders), STAYS)
+    signs = np.ones(len(constants))  # those that vary are positive if the common one had their sign
+    signs[list(chosen)] = np.where(constants[list(chosen)] < 0.0, -1.0, 1.0)
     whole = data.completed(fit.program)
-    parts = named_equations(whole, groups, np.ones(len(constants)), data.variables)
-    varied = tuple(k in chosen for k in np.flatnonzero(free).tolist())
+    parts = named_equations(whole, groups, signs, data.variables)
+    varied = tuple(k in chosen for k in own.tolist())
     knowledge = Knowledge(
         variables=dataset.variables,
         inputs=dataset.known,
@@ -146,7 +159,7 @@ def _fitted(
         bounds=(NO_BOUNDS,) * len(varied),
         varied=varied,
     )
-    values = np.tile(constants[free][:, None], len(data))
+    values = np.tile((signs * constants)[own][:, None], len(data))
     given = knowledge.given(values)
     nothing = given.with_numbers(
         concatenate([data.given_equation(k) or node(CONST) for k in range(data.dimension)])
@@ -159,9 +172,9 @@ def _fitted(
         named = named_of(again.program, given, knowledge)
     except ExpressionError:
         return None
-    own = {name: value for name, value in named.constants.items() if isinstance(value, tuple)}
+    several = {name: value for name, value in named.constants.items() if isinstance(value, tuple)}
     gain = before - criterion(again, driven)
-    return Varied(replace(named, constants=own), again, gain, chosen=chosen)
+    return Varied(replace(named, constants=several), again, gain, chosen=chosen)
 
 
 def _names(varied: Sequence[bool], dataset: Dataset) -> tuple[str, ...]:
@@ -183,7 +196,8 @@ def varying_explanation(
     if len(dataset) < 2 or search.explained():
         return None
     fits, origins = [], []
-    for one in [*judged[:SYSTEMS], *_laws_of_single_ones(search, judged, deadline)]:
+    # Laws of single trajectories are short, and first: time may run out among the others.
+    for one in [*_laws_of_single_ones(search, judged, deadline), *judged[:SYSTEMS]]:
         with suppress(ExpressionError):
             named = named_system(one.fit.program, search.data, scaling, dataset, None)
             fits.append(Fit(named.found, scaling.original_states(one.fit.starts), one.fit.error))

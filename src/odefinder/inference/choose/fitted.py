@@ -64,9 +64,9 @@ class FittedPool(Pool):
         for key, found in best[:SIMPLIFIED]:
             if self.deadline.over:
                 break
-            simple = simplified(found.fit.program, self.estimate.variables, tolerance)
+            simple = simplified(found.fit.program, self._along(found.fit), tolerance)
             if len(simple) < len(found.fit.program):
-                again = self.fit_program(simple, found.source)
+                again = self.fit_program(simple, found.source, found.fit.starts)
                 if again is not None and self._same(again.fit, found.fit) and again is not found:
                     self.found.pop(key, None)
 
