@@ -1,12 +1,5 @@
 """The page in a real browser, headless Chromium: from dropping a file to the downloaded report."""
 
-import os
-import re
-import shutil
-import signal
-import subprocess
-import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,91 +7,10 @@ import numpy as np
 import pytest
 
 from odefinder import ODEFormer
+from tests.web.browsing import DECAY, EQUATIONS, LONG, NEEDS_BROWSER, drop, fit, saved
 
 sync_api = pytest.importorskip("playwright.sync_api", reason="Playwright drives the browser")
-CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-pytestmark = [
-    pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium (apt-get install chromium)"),
-    pytest.mark.skipif(os.name == "nt", reason="the server is ended by a signal"),
-]
-LONG = 240_000  # milliseconds: a first fit compiles
-EQUATIONS = "#result .equations .katex"
-REFUSED = "status of 400"  # what Chromium says of each upload that gets an error message
-T = np.linspace(0.0, 4.0, 40)
-DECAY = "t,x,y\n" + "\n".join(f"{t:.4f},{3 * np.exp(-t):.8f},{2 * np.exp(-2 * t):.8f}" for t in T)
-
-
-@pytest.fixture(scope="module")
-def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    command = [sys.executable, "-m", "odefinder", "app", "--no-browser"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as server:
-        try:
-            assert server.stdout is not None
-            found = re.search(r"http://\S+", server.stdout.readline())
-            assert found is not None
-            yield found[0]
-        finally:
-            server.send_signal(signal.SIGINT)
-            server.wait(timeout=60)
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    with sync_api.sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield browser
-        browser.close()
-
-
-@pytest.fixture
-def page(browser: Any, address: str) -> Iterator[Any]:
-    """The page; at the end nothing may have gone wrong: no error, no request to another host, no dialog."""
-    context = browser.new_context(viewport={"width": 1280, "height": 900}, accept_downloads=True)
-    context.grant_permissions(["clipboard-read", "clipboard-write"])
-    page, problems = context.new_page(), list[str]()
-
-    def heard(message: Any) -> None:
-        if REFUSED not in message.text:
-            problems.append(f"console: {message.text}")
-
-    def asked(request: Any) -> None:
-        if not request.url.startswith((address, "blob:", "data:")):
-            problems.append(f"request: {request.url}")
-
-    page.on("console", heard)
-    page.on("pageerror", lambda error: problems.append(f"error: {error}"))
-    page.on("dialog", lambda dialog: (problems.append(f"dialog: {dialog.message}"), dialog.dismiss()))
-    page.on("request", asked)
-    page.set_default_timeout(60_000)
-    page.goto(address)
-    page.wait_for_selector("#options input", state="attached")
-    yield page
-    context.close()
-    assert problems == []
-
-
-def drop(page: Any, *texts_and_names: str) -> None:
-    make = """(given) => {
-        const data = new DataTransfer();
-        for (let k = 0; k < given.length; k += 2) data.items.add(new File([given[k]], given[k + 1]));
-        return data;
-    }"""
-    page.dispatch_event("#drop", "drop", {"dataTransfer": page.evaluate_handle(make, list(texts_and_names))})
-
-
-def fit(page: Any, seconds: str = "3") -> None:
-    page.fill("[name=time_budget]", seconds)
-    page.click("#options summary")
-    page.uncheck("[name=network]")
-    page.click("#start")
-
-
-def saved(page: Any, words: str, folder: Path) -> Path:
-    with page.expect_download() as download:
-        page.click(f"text={words}")
-    target = folder / download.value.suggested_filename
-    download.value.save_as(target)
-    return target
+pytestmark = NEEDS_BROWSER
 
 
 def test_from_a_dropped_file_to_the_report(page: Any, tmp_path: Path) -> None:
@@ -108,7 +20,7 @@ def test_from_a_dropped_file_to_the_report(page: Any, tmp_path: Path) -> None:
     fit(page)
     page.wait_for_selector("#result .equations .katex", timeout=LONG)
     assert page.is_hidden("#live")
-    page.wait_for_selector("#result .equations + p + div table")  # errors of the constants
+    page.wait_for_selector("[aria-label='Constants'] table")  # errors of the constants
 
     first = page.inner_text("#result .equations")
     page.click(".candidates tbody tr >> nth=1")
@@ -145,53 +57,6 @@ def test_from_a_dropped_file_to_the_report(page: Any, tmp_path: Path) -> None:
     page.wait_for_selector(".candidates tbody tr:nth-child(2).chosen")
 
 
-def section(page: Any) -> list[float]:
-    """The times that the charts of the result show: the same in all of them."""
-    own = 'document.querySelector("#result").contains(plot.root)'
-    shown = page.evaluate(
-        f"""uPlot.sync("odefinder").plots.filter((plot) => {own})
-            .map((plot) => [plot.scales.x.min, plot.scales.x.max])"""
-    )
-    assert all(one == pytest.approx(shown[0]) for one in shown)
-    return list(shown[0])
-
-
-def test_charts_zoom_move_and_show_values(page: Any) -> None:
-    drop(page, DECAY, "decay.csv")
-    page.wait_for_selector("#preview table")
-    fit(page)
-    page.wait_for_selector(EQUATIONS, timeout=LONG)
-    chart = page.locator("#result .u-over").first
-    chart.scroll_into_view_if_needed()
-    box = chart.bounding_box()
-    middle = box["y"] + box["height"] / 2
-
-    page.mouse.move(box["x"] + 0.5 * box["width"], middle)
-    texts = page.locator("#result .u-legend").first.locator(".u-value").all_inner_texts()
-    time, value, *_ = (float(text) for text in texts if text)
-    assert (time, value) == pytest.approx((2.0, 3 * np.exp(-2)), rel=0.1)
-
-    def dragged(begin: float, end: float) -> list[float]:
-        page.mouse.move(box["x"] + begin * box["width"], middle)
-        page.mouse.down()
-        page.mouse.move(box["x"] + end * box["width"], middle, steps=4)
-        page.mouse.up()
-        return section(page)
-
-    assert section(page) == pytest.approx([0.0, 4.0])
-    assert dragged(0.25, 0.75) == pytest.approx([1.0, 3.0], abs=0.05)
-    page.keyboard.down("Shift")
-    assert dragged(0.75, 0.25) == pytest.approx([2.0, 4.0], abs=0.1)
-    page.keyboard.up("Shift")
-    page.mouse.dblclick(box["x"] + 0.5 * box["width"], middle)
-    assert section(page) == pytest.approx([0.0, 4.0])
-    page.click("button[aria-label='Zoom in']")
-    assert section(page) == pytest.approx([0.6, 3.4])
-    page.locator("#result .chart").first.focus()
-    page.keyboard.press("0")
-    assert section(page) == pytest.approx([0.0, 4.0])
-
-
 def test_a_poor_fit_offers_what_may_help_and_a_mistake_is_shown_at_its_field(page: Any) -> None:
     swing = "t,x\n" + "\n".join(f"{t:.3f},{np.cos(2 * t):.8f}" for t in np.linspace(0.0, 6.0, 60))
     drop(page, swing, "swing.csv")
@@ -225,6 +90,21 @@ def test_roles_and_mistakes(page: Any) -> None:
     page.wait_for_selector("text=2 trajectories")
     page.select_option("select[aria-label='Unit of time']", "hours")
     page.wait_for_selector("text=t (hours) from 0 to 3")
+
+
+def test_inputs_on_times_of_their_own(page: Any) -> None:
+    drop(page, DECAY, "decay.csv")
+    page.wait_for_selector("#preview table")
+    force = "t,u\n" + "\n".join(f"{t:.2f},{np.sin(t):.6f}" for t in np.linspace(0.0, 4.0, 100))
+    file = {"name": "force.csv", "mimeType": "text/csv", "buffer": force.encode()}
+    page.set_input_files("#preview input[type=file]", file)
+    page.wait_for_selector("text=Inputs with times of their own: force.csv")
+    assert page.locator("#preview .u-title:text-is('u (input)')").count() == 1
+    page.set_input_files("#preview input[type=file]", {**file, "buffer": b"a,b\n1,2\n"})
+    sync_api.expect(page.locator("#data-error")).to_contain_text("force.csv: it has no column of times")
+    page.click("text=Remove it")
+    page.wait_for_selector("text=Inputs with times of their own: none")
+    assert page.is_hidden("#data-error")
 
 
 def test_stop_keeps_the_best_so_far(page: Any) -> None:

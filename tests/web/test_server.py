@@ -184,6 +184,21 @@ def test_a_table_that_cannot_be_used_still_shows_its_columns(client: TestClient)
     assert "error" not in mended
 
 
+def test_a_table_of_inputs_comes_and_goes(client: TestClient) -> None:
+    table = upload(client, decay()).json()["id"]
+    force = "t,u\n" + "\n".join(f"{k},{k % 2}" for k in range(5))
+    answer = client.post(f"api/tables/{table}/inputs", params={"name": "force.csv"}, content=force)
+    assert answer.json() == {"inputs_name": "force.csv"}
+    found = client.post(f"api/tables/{table}/reading", json={}).json()
+    assert (found["data"]["inputs"], found["inputs_name"]) == (["u"], "force.csv")
+    bad = client.post(f"api/tables/{table}/inputs", params={"name": "bad.csv"}, content="a,b\n1,2\n3,4\n")
+    assert bad.status_code == 400
+    assert bad.json()["error"].startswith("bad.csv: it has no column of times")
+    assert client.delete(f"api/tables/{table}/inputs").json() == {"inputs_name": ""}
+    assert client.post(f"api/tables/{table}/reading", json={}).json()["data"]["inputs"] == []
+    assert client.delete("api/tables/gone/inputs").status_code == 404
+
+
 # ---------------------------------------------------------------------------------------- fits
 
 

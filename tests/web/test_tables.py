@@ -87,3 +87,29 @@ def test_inputs_that_hold_their_values(tmp_path: Path) -> None:
     data = table(tmp_path, text).read(Reading({"t": "time", "x": "observed", "u": "hold"}))
     assert data.inputs == ("u",)
     assert (data.signals[0].before[1:] != data.signals[0].after[1:]).all()  # it jumps at every time
+
+
+STEADY = "t,x\n" + "\n".join(f"{k},{k * k}" for k in range(6))
+FORCE = "time,u\n0,0\n2.5,1\n5,0\n"
+
+
+def test_inputs_on_times_of_their_own(tmp_path: Path) -> None:
+    (tmp_path / "force.csv").write_text(FORCE, encoding="utf-8")
+    both = table(tmp_path, STEADY).with_inputs(tmp_path / "force.csv", "force.csv")
+    data = both.read()
+    assert (data.variables, data.inputs) == (("x",), ("u",))
+    assert data.signals[0].knots.tolist() == [0.0, 2.5, 5.0]
+    assert preview(both)["inputs_name"] == "force.csv"
+    none = both.with_inputs(None)
+    assert none.read().inputs == ()
+    assert tmp_path / "force.csv" in none.files  # a fit that waits may still need it
+
+
+def test_inputs_in_two_places(tmp_path: Path) -> None:
+    (tmp_path / "force.csv").write_text(FORCE, encoding="utf-8")
+    own = "t,x,v\n" + "\n".join(f"{k},{k * k},1" for k in range(6))
+    both = table(tmp_path, own).with_inputs(tmp_path / "force.csv", "force.csv")
+    found = preview(both, Reading({"t": "time", "x": "observed", "v": "input"}))
+    assert found["error"].startswith(
+        "inputs are columns of the data or all in a table of their own (force.csv)"
+    )

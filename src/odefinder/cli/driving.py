@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from odefinder.cli.known import pair
-from odefinder.errors import DataError, SettingsError
-
-if TYPE_CHECKING:
-    import pandas as pd
+from odefinder.errors import SettingsError
 
 
 def input_options(columns: Sequence[str] | None, hold: Sequence[str] | None, table: Path | None) -> Any:
     """The inputs of a fit: columns by name, those that keep each value until the next, a table of its own."""
     from odefinder.data import Hold
+    from odefinder.data.files import input_table
 
     held = list(dict.fromkeys(hold or ()))
     named = [*(one for one in columns or () if one not in held), *map(Hold, held)]
@@ -28,17 +26,6 @@ def input_options(columns: Sequence[str] | None, hold: Sequence[str] | None, tab
         f"inputs are columns of the data (--input, --hold) or all in a table of their own ({table}); "
         "put them into one of the two"
     )
-
-
-def input_table(path: Path) -> pd.DataFrame:
-    """A table of inputs with a column of times."""
-    from odefinder.data.columns import has_times
-    from odefinder.data.files import of_file
-
-    with of_file(path) as content:
-        if isinstance(content, tuple) or not has_times(content):
-            raise DataError("it has no column of times; give one called time or t, and one for each input")
-        return content
 
 
 def condition_options(given: Sequence[str] | None) -> dict[str, float] | None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from odefinder.cli.driving import condition_options, dose_options, input_table
+from odefinder.cli.driving import condition_options, dose_options
 from odefinder.cli.exits import plain_errors, say
 from odefinder.errors import SettingsError
 
@@ -56,6 +56,7 @@ def simulate(
         import pandas as pd
 
         from odefinder.data import dates
+        from odefinder.data.files import input_table
         from odefinder.edge.parameters import checked
         from odefinder.edge.writing import write_text
         from odefinder.estimator import ODEFormer

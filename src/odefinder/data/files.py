@@ -16,6 +16,7 @@ import pandas as pd
 
 from odefinder.data.arrays import from_arrays
 from odefinder.data.bundled import BUNDLED, bundled, sample_path
+from odefinder.data.columns import has_times
 from odefinder.data.dataset import Dataset
 from odefinder.data.joining import joined, short_names
 from odefinder.data.known import Extras
@@ -29,7 +30,17 @@ from odefinder.edge.reading import check_file, open_bytes, read_bytes
 from odefinder.edge.rules import items
 from odefinder.errors import DataError, MissingExtraError
 
-__all__ = ["MOST_BYTES", "SAMPLES", "STDIN", "load", "of_file", "read", "sample", "sample_path"]
+__all__ = [
+    "MOST_BYTES",
+    "SAMPLES",
+    "STDIN",
+    "input_table",
+    "load",
+    "of_file",
+    "read",
+    "sample",
+    "sample_path",
+]
 
 STDIN = Path("-")
 SAMPLES = tuple(BUNDLED)
@@ -97,6 +108,14 @@ def of_file(path: str | Path) -> Iterator[pd.DataFrame | tuple[Any, Any]]:
         raise DataError(f"{path}: {error}") from None
     except OSError as error:
         raise DataError(f"{path} cannot be read: {error.strerror or error}") from None
+
+
+def input_table(path: str | Path) -> pd.DataFrame:
+    """A table of inputs with a column of times, from a file that a user names."""
+    with of_file(path) as content:
+        if isinstance(content, tuple) or not has_times(content):
+            raise DataError("it has no column of times; give one called time or t, and one for each input")
+        return content
 
 
 def sample(name: str) -> Dataset:

@@ -37,6 +37,7 @@ class Job:
     task: Task
     state: str = WAITING
     stage: str = ""
+    budget: float | None = None  # seconds that the search may take
     best: dict[str, Any] | None = None  # the sketch of the best system so far
     message: str = ""  # why it failed
     option: str | None = None  # which is to blame
@@ -94,6 +95,7 @@ class Fits:
             "option": job.option,
             "stopping": job.stopping,
             "seconds": round(end - job.began, 1),
+            "budget": job.budget,
             "searching": 0.0 if job.searching is None else round(end - job.searching, 1),
             "ahead": waiting.index(job) if job in waiting else 0,
             "running": sum(one.state == RUNNING for one in everyone),
@@ -121,8 +123,10 @@ class Fits:
             job.state, job.line, job.began = RUNNING, worker.line, time.monotonic()
         try:
             worker.line.send(job.task)
-            while (answer := worker.line.recv())[0] in ("stage", "best"):
-                if answer[0] == "stage":
+            while (answer := worker.line.recv())[0] in ("budget", "stage", "best"):
+                if answer[0] == "budget":
+                    job.budget = answer[1]
+                elif answer[0] == "stage":
                     job.stage = answer[1]
                     if job.stage != PREPARING and job.searching is None:
                         job.searching = time.monotonic()

@@ -25,6 +25,7 @@ from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from odefinder.data.bundled import BUNDLED, sample_path
+from odefinder.data.files import input_table
 from odefinder.data.time_units import SECONDS
 from odefinder.errors import DataError, OdefinderError
 from odefinder.estimator import ODEFormer
@@ -45,7 +46,7 @@ from odefinder.web.requests import (
     reading_of,
 )
 from odefinder.web.shelf import KEPT, Shelf, new_id
-from odefinder.web.tables import ROLES, Reading, Table, preview, sample_roles
+from odefinder.web.tables import ROLES, Reading, Table, naming, preview, sample_roles
 from odefinder.web.worker import Task
 
 Result = TypeVar("Result")
@@ -80,6 +81,8 @@ class App:
             ("/api/tables", self.upload, post),
             ("/api/samples/{name}", self.sample, post),
             ("/api/tables/{id}/reading", self.reading, post),
+            ("/api/tables/{id}/inputs", self.inputs, post),
+            ("/api/tables/{id}/inputs", self.without_inputs, ["DELETE"]),
             ("/api/fits", self.fit, post),
             ("/api/fits/{id}", self.fit_status, get),
             ("/api/fits/{id}/events", self.events, get),
@@ -180,9 +183,34 @@ class App:
 
     async def reading(self, request: Request) -> Response:
         """The same table with other roles of its columns, in another unit of time, or with errors."""
-        table, wish = self._table(request.path_params["id"]), await json_of(request)
+        table, wish = self._of_request(request), await json_of(request)
         found = await self._quickly(preview, table, reading_of(wish))
         return JSONResponse({"id": request.path_params["id"], **found})
+
+    async def inputs(self, request: Request) -> Response:
+        """A table of inputs on times of their own, as the body of the request, in place of one before."""
+        name, table = request.query_params.get("name", "inputs.csv")[:200], self._of_request(request)
+        path = self.folder / f"{new_id()}{ending_of(name)}"
+        await self._save(request, path)
+        try:
+            with naming(path, name):
+                await self._quickly(input_table, path)
+        except OdefinderError:
+            self._remove(path)
+            raise
+        return self._with_inputs(request, table.with_inputs(path, name))
+
+    async def without_inputs(self, request: Request) -> Response:
+        """The same table without the table of inputs."""
+        return self._with_inputs(request, self._of_request(request).with_inputs(None))
+
+    def _with_inputs(self, request: Request, table: Table) -> Response:
+        """Keep the table in place of the one before; the page then asks for a reading."""
+        self.tables.put(table, request.path_params["id"])
+        return JSONResponse({"inputs_name": table.inputs_name})
+
+    def _of_request(self, request: Request) -> Table:
+        return self._table(request.path_params["id"])
 
     def _table(self, name: Any) -> Table:
         table = self.tables.get(str(name))
@@ -324,7 +352,7 @@ class App:
             raise
 
     def _discard(self, table: Table) -> None:
-        for path in table.paths:
+        for path in table.files:
             self._remove(path)
 
     @staticmethod

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ from numpy.typing import NDArray
 from odefinder.data.bundled import Sample
 from odefinder.data.columns import plain_columns
 from odefinder.data.dataset import Dataset, Floats
-from odefinder.data.files import load, read
+from odefinder.data.files import input_table, load, read
 from odefinder.data.inputs import Hold
 from odefinder.data.joining import joined, short_names
 from odefinder.data.known import Extras, variable_of
@@ -57,14 +58,28 @@ class Table:
 
     paths: tuple[Path, ...]
     names: tuple[str, ...]
+    inputs: Path | None = None  # a table of inputs on times of their own
+    inputs_name: str = ""
+    inputs_before: tuple[Path, ...] = ()  # a fit in the queue may still need them
 
     @property
     def name(self) -> str:
         return ", ".join(self.names)
 
+    @property
+    def files(self) -> tuple[Path, ...]:
+        """All that belong to it."""
+        own = () if self.inputs is None else (self.inputs,)
+        return (*self.paths, *own, *self.inputs_before)
+
     def and_another(self, path: Path, name: str) -> Table:
         """With one more file."""
-        return Table((*self.paths, path), (*self.names, name))
+        return replace(self, paths=(*self.paths, path), names=(*self.names, name))
+
+    def with_inputs(self, path: Path | None, name: str = "") -> Table:
+        """With another table of inputs, or without one."""
+        before = self.inputs_before if self.inputs is None else (*self.inputs_before, self.inputs)
+        return replace(self, inputs=path, inputs_name=name, inputs_before=before)
 
     def read(self, reading: Reading = AS_FOUND) -> Dataset:
         """The data."""
@@ -77,9 +92,21 @@ class Table:
     def dataset(self, columns: Sequence[Columns], reading: Reading) -> Dataset:
         """The data in these columns."""
         options = reading_options(reading)
+        if self.inputs is not None:
+            options["extras"] = self._with_own_inputs(options["extras"])
         parts = [self._naming(k, self._read, k, own, options) for k, own in enumerate(columns)]
         dataset = joined(parts, short_names([Path(name) for name in self.names]))
         return dataset if reading.time_unit is None else with_time_unit(dataset, reading.time_unit)
+
+    def _with_own_inputs(self, extras: Extras) -> Extras:
+        assert self.inputs is not None
+        if extras.inputs is not None:
+            raise SettingsError(
+                f"inputs are columns of the data or all in a table of their own ({self.inputs_name}); choose "
+                "“leave out” over these columns, or remove that table"
+            )
+        with naming(self.inputs, self.inputs_name):
+            return replace(extras, inputs=input_table(self.inputs))
 
     @staticmethod
     def _columns(path: Path) -> Columns:
@@ -93,7 +120,7 @@ class Table:
     def _read(self, k: int, columns: Columns, options: Mapping[str, Any]) -> Dataset:
         frame, notes = columns
         if frame is None:
-            return read(self.paths[k], errors=options["extras"].errors)
+            return read(self.paths[k], inputs=options["extras"].inputs, errors=options["extras"].errors)
         left = frame.drop(columns=[name for name in frame.columns if str(name) in options["ignored"]])
         found = from_frame(
             left, options["time"], options["trajectory"], options["variables"], True, options["extras"]
@@ -102,12 +129,18 @@ class Table:
 
     def _naming(self, k: int, function: Any, *given: Any) -> Any:
         """Call it; errors begin with the name that the file has on the page."""
-        path, name = str(self.paths[k]), self.names[k]
-        try:
+        with naming(self.paths[k], self.names[k]):
             return function(*given)
-        except DataError as error:
-            message = str(error).replace(path, name)
-            raise DataError(message if message.startswith(name) else f"{name}: {message}") from None
+
+
+@contextmanager
+def naming(path: Path, name: str) -> Iterator[None]:
+    """Errors inside begin with the name that a file has on the page."""
+    try:
+        yield
+    except DataError as error:
+        message = str(error).replace(str(path), name)
+        raise DataError(message if message.startswith(name) else f"{name}: {message}") from None
 
 
 def reading_options(reading: Reading) -> dict[str, Any]:
@@ -158,6 +191,7 @@ def preview(table: Table, reading: Reading = AS_FOUND) -> dict[str, Any]:
     frame = pd.DataFrame() if columns[0][0] is None else columns[0][0]
     found: dict[str, Any] = {
         "name": table.name,
+        "inputs_name": table.inputs_name,
         "rows": sum(len(own) for own, _ in columns if own is not None),
         "columns": [str(name) for name in frame.columns[:SHOWN_COLUMNS]],
         "head": [[_cell(value) for value in row[:SHOWN_COLUMNS]] for row in _head(frame)],

@@ -43,8 +43,8 @@ class Task:
 def work(line: Connection) -> None:
     """The main loop.
 
-    Answers are pairs: ("stage", name), ("best", sketch), ("done", ""), ("failed", why), ("refused", why),
-    ("stopped", why).
+    Answers are pairs: ("budget", seconds), ("stage", name), ("best", sketch), ("done", ""), ("failed", why),
+    ("refused", why), ("stopped", why).
     """
     if hasattr(os, "setsid"):
         os.setsid()  # a group of its own: what it starts ends with it, and Ctrl-C is the server's business
@@ -106,10 +106,13 @@ def _answer(task: Task, say: Say, busy: threading.Event) -> Answer:
 
 def _fit(task: Task, say: Say) -> None:
     from odefinder.estimator import ODEFormer
+    from odefinder.inference.settings import default_budget
 
     dataset = task.table.read(task.reading)
     model = ODEFormer(**task.options)
-    model.progress = _Progress(say, model._cast(dataset))
+    cast = model._cast(dataset)
+    say(("budget", model.time_budget or default_budget(cast.dimension)))
+    model.progress = _Progress(say, cast)
     model.fit(dataset)
     model.progress = False
     model.save(task.target)

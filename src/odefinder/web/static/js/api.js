@@ -22,6 +22,8 @@ export const upload = (body, name, after) =>
   ask(`tables?name=${encodeURIComponent(name)}${after ? `&after=${after}` : ""}`, { method: "POST", body });
 // reading: { roles, time_unit, errors }.
 export const read = (table, reading) => post(`tables/${table}/reading`, reading);
+export const addInputs = (table, body, name) => ask(`tables/${table}/inputs?name=${encodeURIComponent(name)}`, { method: "POST", body });
+export const removeInputs = (table) => ask(`tables/${table}/inputs`, { method: "DELETE" });
 export const startFit = (table, reading, options) => post("fits", { table, ...reading, options });
 export const stopFit = (id) => post(`fits/${id}/stop`, {});
 export const openModel = (body, name) => ask(`models?name=${encodeURIComponent(name)}`, { method: "POST", body });

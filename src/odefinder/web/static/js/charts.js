@@ -1,110 +1,80 @@
 // Time series with uPlot: one chart for each variable, data as points, systems as lines, one colour a trajectory.
-// Charts of a group share their section of time.  Drag zooms, Shift and drag moves, Shift and wheel zooms around
-// the pointer, a double click shows everything.  Buttons and keys do the same, and fingers: one moves, two zoom.
+// Charts of a group share their section of time (sections.js).
 
 import { colour, ofPage } from "./colours.js";
 import { el, short } from "./dom.js";
+import { Group, sections } from "./sections.js";
 
 const HEIGHT = 220;
-const SHOWN_IN_LEGEND = 6; // trajectories
+const SHOWN_IN_LEGEND = 6; // trajectories; of more, the value nearest to the pointer is shown
+const DENSE = 150; // points: from there on they are small and pale, so that a line among them is seen
+const KEYS = "plus and minus zoom, arrows move, 0 shows all";
 const BAND = "band";
-const [CLOSER, FARTHER, ASIDE] = [0.7, 1 / 0.7, 0.2]; // factors of a zoom, and the share of a step aside
 const darkness = window.matchMedia("(prefers-color-scheme: dark)");
 const sync = () => uPlot.sync("odefinder");
-
-// Charts over the same times.
-export class Group {
-  constructor() {
-    this.charts = [];
-  }
-
-  get range() {
-    const { min, max } = this.charts[0].plot.scales.x;
-    return [min, max];
-  }
-
-  set(min, max) {
-    if (max > min) this.charts.forEach(({ plot }) => plot.setScale("x", { min, max }));
-  }
-
-  all() {
-    this.charts.forEach(({ plot }) => plot.setData(plot.data, true));
-  }
-
-  // around: a time that stays where it is; without it, the middle.
-  zoom(factor, around = null) {
-    const [min, max] = this.range;
-    const at = around ?? (min + max) / 2;
-    this.set(at - (at - min) * factor, at + (max - at) * factor);
-  }
-
-  move(share) {
-    const [min, max] = this.range;
-    this.set(min + share * (max - min), max + share * (max - min));
-  }
-
-  buttons() {
-    const button = (sign, words, act) => el("button", { type: "button", "aria-label": words, title: words, onclick: act }, sign);
-    return el("div", { class: "row tools", role: "group", "aria-label": "Section of time" },
-      button("−", "Zoom out", () => this.zoom(FARTHER)), button("+", "Zoom in", () => this.zoom(CLOSER)),
-      button("←", "Move to earlier times", () => this.move(-ASIDE)), button("→", "Move to later times", () => this.move(ASIDE)),
-      button("All", "Show all times", () => this.all()));
-  }
-
-  key(event) {
-    const acts = {
-      "+": () => this.zoom(CLOSER), "-": () => this.zoom(FARTHER), 0: () => this.all(),
-      ArrowLeft: () => this.move(-ASIDE), ArrowRight: () => this.move(ASIDE),
-    };
-    if (!acts[event.key]) return;
-    acts[event.key]();
-    event.preventDefault();
-  }
-}
+const scale = () => parseFloat(getComputedStyle(document.documentElement).fontSize) / 16; // large screens, large letters
 
 export class SeriesChart {
-  // kind: "fit" (data as points, systems as lines with bands), "points" or "lines".
-  constructor(place, { title, clock, labels, height = HEIGHT, kind = "fit", group = new Group() }) {
-    this.place = place;
-    this.kind = kind;
+  // kind: "fit" (data as points, systems as lines with bands), "points" or "lines"; points: of a trajectory.
+  constructor(place, { title, clock, labels, points = 0, height = HEIGHT, kind = "fit", group = new Group() }) {
+    Object.assign(this, { place, kind, title });
     const names = labels.length > 1 ? labels : [""];
     const series = [{ label: clock, value: (_, value) => short(value) }];
     const bands = [];
     names.forEach((label, k) => {
-      if (kind !== "lines") series.push(pointSeries(`data ${label}`.trim(), k, kind === "fit"));
+      if (kind !== "lines") series.push(pointSeries(`data ${label}`.trim(), k, kind === "fit", points > DENSE));
       if (kind === "lines") series.push(lineSeries(label || "value", k));
       if (kind !== "fit") return;
       bands.push({ series: [series.length + 1, series.length + 2], fill: faint(k) });
       series.push(lineSeries(`system ${label}`.trim(), k), edgeSeries(k), edgeSeries(k));
     });
+    const few = names.length <= SHOWN_IN_LEGEND;
+    const size = () => ({ width: Math.max(place.clientWidth, 280), height: Math.round(height * scale()) });
     this.plot = new uPlot(
       {
-        title, width: Math.max(place.clientWidth, 280), height, series, bands, pxAlign: 0,
+        title, ...size(), series, bands, pxAlign: 0,
         scales: { x: { time: false } },
         axes: [axis(40), { ...axis(20), size: wide }],
         cursor: {
           sync: { key: sync().key }, drag: { x: true, y: false, setScale: false },
           bind: { dblclick: () => () => { group.all(); return null; } },
         },
-        legend: { show: names.length <= SHOWN_IN_LEGEND },
-        plugins: [sections(group), legendWithoutBands()],
+        legend: { show: few },
+        plugins: [sections(group), few ? legendWithoutBands() : nearestValue(clock)],
       },
       [[]],
       place,
     );
     group.charts.push(this);
-    Object.entries({ tabindex: "0", role: "img", "aria-label": `${title} over time; plus and minus zoom, arrows move, 0 shows all` })
-      .forEach(([name, value]) => place.setAttribute(name, value));
+    place.setAttribute("tabindex", "0");
+    place.setAttribute("role", "img");
     place.addEventListener("keydown", (event) => group.key(event));
-    this.watcher = new ResizeObserver(() => this.plot.setSize({ width: Math.max(place.clientWidth, 280), height }));
-    this.watcher.observe(place);
+    this.watchers = [new ResizeObserver(() => this.plot.setSize(size())), new IntersectionObserver((all) => this.seen(all.at(-1).isIntersecting))];
+    this.watchers.forEach((one) => one.observe(place));
     this.recolour = () => this.plot.redraw(false, true);
     darkness.addEventListener("change", this.recolour);
   }
 
   // data, lines: one { times, states } per trajectory; bands: { times, low, high } of the first ones.
-  // Only the lines change while somebody moves a slider; the zoom stays then.
+  // Only the lines change while somebody moves a slider; the zoom stays then.  Out of sight, a chart that has
+  // been drawn before waits until somebody looks: sliders are faster then.
   draw(variable, data, lines, { keepZoom = false, bands = [] } = {}) {
+    const stays = keepZoom && (this.waiting?.stays ?? true);
+    this.waiting = { stays, draw: () => this.drawNow(variable, data, lines, stays, bands) };
+    if (this.inSight || !this.plot.data[0].length) this.catchUp();
+  }
+
+  seen(inSight) {
+    this.inSight = inSight;
+    if (inSight) this.catchUp();
+  }
+
+  catchUp() {
+    this.waiting?.draw();
+    this.waiting = null;
+  }
+
+  drawNow(variable, data, lines, keepZoom, bands) {
     const tables = [];
     data.forEach((one, k) => {
       tables.push([one.times, one.states[variable]]);
@@ -118,10 +88,18 @@ export class SeriesChart {
     });
     this.plot.setData(uPlot.join(tables), !keepZoom);
     if (keepZoom) this.plot.redraw();
+    else this.describe(tables);
+  }
+
+  // For those who cannot see it.
+  describe(tables) {
+    const values = tables.flatMap(([, column]) => column).filter((value) => value !== null && value !== undefined);
+    const [low, high] = [Math.min, Math.max].map((most) => values.reduce((a, b) => most(a, b), values[0]));
+    this.place.setAttribute("aria-label", `${this.title} over time, values from ${short(low)} to ${short(high)}; ${KEYS}`);
   }
 
   destroy() {
-    this.watcher.disconnect();
+    this.watchers.forEach((one) => one.disconnect());
     darkness.removeEventListener("change", this.recolour);
     this.plot.destroy();
   }
@@ -129,6 +107,7 @@ export class SeriesChart {
 
 // Colours are faint where they fill.
 const faint = (k) => `${colour(k)}33`;
+const pale = (k) => `${colour(k)}66`;
 
 function edgeSeries(k) {
   return { label: BAND, stroke: faint(k), width: 1, spanGaps: true, points: { show: false }, value: () => "" };
@@ -146,11 +125,31 @@ function legendWithoutBands() {
   };
 }
 
-// Where a line goes through them, points are hollow, so that it is seen.
-function pointSeries(label, k, hollow) {
+// Below a chart of many trajectories: the value that is nearest to the pointer.
+function nearestValue(clock) {
+  const text = el("p", { class: "facts" }, " ");
+  const nearest = (plot) => {
+    const { left, top, idxs } = plot.cursor;
+    if (left < 0 || !idxs) return " ";
+    let best = null;
+    plot.series.forEach(({ label }, s) => {
+      const [time, value] = [plot.data[0][idxs[s]], plot.data[s]?.[idxs[s]]];
+      if (s === 0 || label === BAND || value === null || value === undefined) return;
+      const distance = Math.hypot(plot.valToPos(time, "x") - left, plot.valToPos(value, "y") - top);
+      if (distance < (best?.distance ?? Infinity)) best = { label, time, value, distance };
+    });
+    return best ? `${clock}: ${short(best.time)}, ${best.label}: ${short(best.value)}` : " ";
+  };
+  return { hooks: { ready: (plot) => plot.root.after(text), setCursor: (plot) => { text.textContent = nearest(plot); } } };
+}
+
+// Where a line goes through them, points are hollow, or pale where they are dense, so that it is seen.
+function pointSeries(label, k, withLine, dense) {
+  const looks = { size: 4, width: 1, fill: colour(k), stroke: colour(k) };
+  if (withLine && dense) Object.assign(looks, { fill: pale(k), stroke: pale(k) });
+  else if (withLine) Object.assign(looks, { size: 6, width: 1.5, fill: () => ofPage("back") });
   return {
-    label, stroke: colour(k), width: 0, spanGaps: true, paths: () => null,
-    points: { show: true, size: hollow ? 6 : 4, width: hollow ? 1.5 : 1, fill: hollow ? () => ofPage("back") : colour(k), space: 0 },
+    label, stroke: colour(k), width: 0, spanGaps: true, paths: () => null, points: { show: true, space: 0, ...looks },
     value: (_, value) => short(value),
   };
 }
@@ -164,66 +163,12 @@ function lineSeries(label, k) {
 // space: pixels between two ticks at least.  The legend names the axes.
 function axis(space) {
   return {
-    font: "12px system-ui", stroke: () => ofPage("soft"), size: 32, values: (_, ticks) => ticks.map(short), space,
+    font: `${12 * scale()}px system-ui`, stroke: () => ofPage("soft"), size: 32 * scale(),
+    values: (_, ticks) => ticks.map(short), space: space * scale(),
     grid: { stroke: () => ofPage("line"), width: 1 }, ticks: { stroke: () => ofPage("line"), width: 1 },
   };
 }
 
 // The width of an axis: numbers, also negative ones, are never cut.
-const wide = (_, values) => Math.max(60, 20 + 7 * Math.max(...(values ?? [""]).map((text) => text.length)));
+const wide = (_, values) => scale() * Math.max(60, 20 + 7 * Math.max(...(values ?? [""]).map((text) => text.length)));
 
-// What mouse and fingers do to the section of time that a group shows.
-function sections(group) {
-  return {
-    hooks: {
-      setSelect: (plot) => {
-        const { left, width } = plot.select;
-        if (width > 0) group.set(plot.posToVal(left, "x"), plot.posToVal(left + width, "x"));
-        plot.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
-      },
-      ready: (plot) => {
-        plot.over.addEventListener("wheel", (event) => {
-          if (!event.ctrlKey && !event.shiftKey) return; // the page scrolls
-          event.preventDefault();
-          group.zoom((event.deltaY || event.deltaX) < 0 ? CLOSER : FARTHER, plot.posToVal(plot.cursor.left, "x"));
-        }, { passive: false });
-        plot.over.addEventListener("mousedown", (event) => {
-          if (!event.shiftKey) return;
-          event.preventDefault();
-          event.stopImmediatePropagation();
-          let last = event.clientX;
-          const move = (now) => {
-            group.move((last - now.clientX) / plot.over.clientWidth);
-            last = now.clientX;
-          };
-          document.addEventListener("mousemove", move);
-          document.addEventListener("mouseup", () => document.removeEventListener("mousemove", move), { once: true });
-        }, { capture: true });
-        fingers(plot, group);
-      },
-    },
-  };
-}
-
-function fingers(plot, group) {
-  let before = null;
-  const seen = (event) => {
-    const at = [...event.touches].map((one) => one.clientX);
-    return { count: at.length, middle: at.reduce((a, b) => a + b, 0) / at.length, apart: Math.abs(at[0] - at.at(-1)) };
-  };
-  const start = (event) => { before = event.touches.length ? seen(event) : null; };
-  plot.over.addEventListener("touchstart", start, { passive: true });
-  plot.over.addEventListener("touchend", start, { passive: true });
-  plot.over.addEventListener("touchmove", (event) => {
-    const now = seen(event);
-    const box = plot.over.getBoundingClientRect();
-    if (now.count > 1 && before.count > 1 && now.apart > 0) {
-      event.preventDefault();
-      group.zoom(before.apart / now.apart, plot.posToVal(now.middle - box.left, "x"));
-    } else {
-      group.move((before.middle - now.middle) / box.width);
-    }
-    plot.setCursor({ left: now.middle - box.left, top: box.height / 2 });
-    before = now;
-  }, { passive: false });
-}

@@ -2,6 +2,7 @@
 
 import { SeriesChart } from "./charts.js";
 import { byId, el } from "./dom.js";
+import { looksOf } from "./preview.js";
 
 const MOST_CHARTS = 6;
 
@@ -13,9 +14,9 @@ export class Live {
   }
 
   draw({ variables, latex, curves }) {
-    if (!this.equations) this.open();
-    katex.render(latex, this.equations, { displayMode: true, throwOnError: false });
     const shown = this.data.trajectories.slice(0, curves.length);
+    if (!this.equations) this.open({ ...this.data, trajectories: shown });
+    katex.render(latex, this.equations, { displayMode: true, throwOnError: false });
     this.charts.forEach((chart, j) => {
       const column = variables.indexOf(this.data.variables[j]);
       const lines = curves.map(({ times, states }) => ({ times, states: { [j]: states[column] } }));
@@ -23,17 +24,17 @@ export class Live {
     });
   }
 
-  open() {
+  // data: with the trajectories that are drawn.
+  open(data) {
     this.equations = el("div", { class: "equations" });
     const place = el("div", { class: "grid" });
     byId("live").replaceChildren(el("h3", {}, "The best system so far"), this.equations, place);
     byId("live").hidden = false;
     byId("fit").scrollIntoView({ block: "start" });
-    const labels = this.data.trajectories.map((one) => one.label);
-    this.charts = this.data.titles.slice(0, MOST_CHARTS).map((title) => {
+    this.charts = data.titles.slice(0, MOST_CHARTS).map((title) => {
       const box = el("div", { class: "chart" });
       place.append(box);
-      return new SeriesChart(box, { title, clock: this.data.clock, labels, height: 180 });
+      return new SeriesChart(box, { title, ...looksOf(data), height: 180 });
     });
   }
 

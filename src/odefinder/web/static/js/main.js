@@ -7,7 +7,6 @@ import { clearOptionErrors, options, setOptions, showOptionError, showOptions } 
 import { foldPreview, showPreview } from "./preview.js";
 import { showResult } from "./result.js";
 
-const USUAL_BUDGET = 10; // seconds
 const PREPARING = "preparing"; // a stage that does not count
 let server = null;
 let table = null; // what was understood of it, and `reading`: what the page says about it
@@ -100,8 +99,22 @@ async function use(request, reading = null) {
   }
 }
 
-// change: { roles }, { time_unit } or { errors }.
+// A table of inputs on times of their own; null: none.
+async function changeInputs(file) {
+  try {
+    await (file ? api.addInputs(table.id, file, file.name) : api.removeInputs(table.id));
+    await use(api.read(table.id, table.reading), table.reading);
+  } catch (error) {
+    showError("data-error", error.message);
+  }
+}
+
+// change: { roles }, { time_unit }, { errors } or { inputs }, a file.
 async function changeReading(change) {
+  if ("inputs" in change) {
+    await changeInputs(change.inputs);
+    return;
+  }
   const reading = { ...table.reading, ...change };
   for (const alone of [["time"], ["trajectory", "group"]]) { // the new one takes over from the old
     const titles = Object.keys(reading.roles ?? {}).filter((title) => alone.includes(reading.roles[title]));
@@ -114,8 +127,7 @@ async function changeReading(change) {
 async function run() {
   showError("fit-error", null);
   clearOptionErrors();
-  byId("start").disabled = true;
-  byId("stop").hidden = byId("bar").hidden = false;
+  running(true);
   const live = new Live(table.data);
   foldPreview();
   try {
@@ -123,7 +135,7 @@ async function run() {
     const job = await api.startFit(table.id, table.reading, wish);
     fit = job.id;
     const last = await api.follow(fit, (status) => {
-      progress(status, wish.time_budget);
+      progress(status);
       if (status.best) live.draw(status.best);
     });
     live.close();
@@ -134,8 +146,15 @@ async function run() {
   }
   live.close();
   fit = null;
-  byId("start").disabled = false;
-  byId("stop").hidden = byId("bar").hidden = true;
+  running(false);
+}
+
+// Stop is there while a fit runs, Fit otherwise.  The keyboard's focus goes from one to the other.
+function running(now) {
+  const focused = [byId("start"), byId("stop")].includes(document.activeElement);
+  byId("start").hidden = now;
+  byId("stop").hidden = byId("bar").hidden = !now;
+  if (focused) byId(now ? "stop" : "start").focus({ preventScroll: true });
 }
 
 // A mistake in an option is shown where it was made.
@@ -151,7 +170,7 @@ function again(change) {
   run();
 }
 
-function progress(status, budget) {
+function progress(status) {
   const preparing = status.stage === PREPARING || !status.stage;
   const words = {
     waiting: `waiting: ${status.running} of ${status.processes} processes are busy, ${status.ahead} fits are ahead`,
@@ -160,9 +179,10 @@ function progress(status, budget) {
   };
   const said = words[status.state] ?? "";
   if (byId("progress").textContent !== said) byId("progress").textContent = said; // it is read aloud
-  byId("seconds").textContent = status.state === "running" ? `${status.seconds.toFixed(0)} s` : "";
+  const seconds = preparing ? `${status.seconds.toFixed(0)} s` : `${status.searching.toFixed(0)} of at most ${status.budget} s`;
+  byId("seconds").textContent = status.state === "running" ? seconds : "";
   if (preparing) byId("bar").removeAttribute("value"); // nobody knows how long
-  else byId("bar").value = Math.min(1, status.searching / (budget ?? USUAL_BUDGET));
+  else byId("bar").value = Math.min(1, status.searching / status.budget);
 }
 
 start().catch((error) => showError("data-error", error.message));

@@ -42,7 +42,7 @@ export class Playground {
     this.reset();
     for (const input of this.place.querySelectorAll("input")) {
       input.value = input.dataset.first;
-      input.previousElementSibling.textContent = short(Number(input.dataset.first));
+      say(input, Number(input.dataset.first));
     }
     this.remark.textContent = " ";
     this.changed = false;
@@ -74,16 +74,18 @@ export class Playground {
   slider(name, value, set, low = null, high = null) {
     const width = Math.abs(value) || 1;
     const [min, max] = [low ?? value - width, high ?? value + width];
-    const output = el("output", {}, short(value));
+    const shown = el("span", { class: "value", "aria-hidden": "true" });
     const input = el("input", { type: "range", min: String(min), max: String(max), step: String((max - min) / STEPS), "aria-label": name });
     input.value = String(value);
     input.dataset.first = String(value);
     input.addEventListener("input", () => {
-      output.textContent = short(Number(input.value));
+      say(input, Number(input.value));
       set(Number(input.value));
       this.later();
     });
-    return el("label", {}, el("span", {}, name), output, input);
+    const label = el("label", {}, el("span", {}, name), shown, input);
+    say(input, value);
+    return label;
   }
 
   // When the slider has come to rest: bands take a while.
@@ -160,6 +162,12 @@ export class Playground {
     this.busy = false;
     if (this.again) this.ask(!this.simulated());
   }
+}
+
+// The value of a slider, above it and for those who listen.
+function say(input, value) {
+  input.previousElementSibling.textContent = short(value);
+  input.setAttribute("aria-valuetext", short(value));
 }
 
 const minus = (a, b) => (a === null || b === null || b === undefined ? null : a - b);

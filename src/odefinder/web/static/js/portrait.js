@@ -80,7 +80,8 @@ export class Portrait {
       stroke: colour(k), "stroke-width": String(size), "stroke-linecap": "round", "stroke-opacity": "0.65",
     }));
     this.curves = this.data.map((_, k) => svg("polyline", { fill: "none", stroke: colour(k), "stroke-width": "2" }));
-    this.svg.replaceChildren(...(this.three ? box(this.map, names, this.ranges) : plane.axes(names)), ...this.curves, ...dots);
+    const { lines, words } = this.three ? box(this.map, names, this.ranges) : { lines: plane.axes(names), words: [] };
+    this.svg.replaceChildren(...lines, ...this.curves, ...dots, ...words);
     this.drawLines();
   }
 
@@ -181,16 +182,16 @@ function projection(ranges, { around, up }) {
 const rough = (value) => String(Number(value.toPrecision(2)));
 
 function box(map, names, [rx, ry, rz]) {
-  const shapes = [];
-  for (const y of ry) for (const z of rz) shapes.push(line(map([rx[0], y, z]), map([rx[1], y, z])));
-  for (const x of rx) for (const z of rz) shapes.push(line(map([x, ry[0], z]), map([x, ry[1], z])));
-  for (const x of rx) for (const y of ry) shapes.push(line(map([x, y, rz[0]]), map([x, y, rz[1]])));
+  const lines = [];
+  for (const y of ry) for (const z of rz) lines.push(line(map([rx[0], y, z]), map([rx[1], y, z])));
+  for (const x of rx) for (const z of rz) lines.push(line(map([x, ry[0], z]), map([x, ry[1], z])));
+  for (const x of rx) for (const y of ry) lines.push(line(map([x, y, rz[0]]), map([x, y, rz[1]])));
   const middle = (r) => (r[0] + r[1]) / 2;
   const places = [[middle(rx), ry[0], rz[0]], [rx[1], middle(ry), rz[0]], [rx[0], ry[0], middle(rz)]];
-  places.forEach((place, i) => {
+  const words = places.map((place, i) => {
     const [x, y] = map(place);
     const [low, high] = [rx, ry, rz][i];
-    shapes.push(svg("text", { x, y: y + 14, "text-anchor": "middle" }, `${names[i]}: ${rough(low)} to ${rough(high)}`));
+    return svg("text", { x, y: y + 14, "text-anchor": "middle", class: "halo" }, `${names[i]}: ${rough(low)} to ${rough(high)}`);
   });
-  return shapes;
+  return { lines, words };
 }

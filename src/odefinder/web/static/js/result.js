@@ -2,18 +2,20 @@
 // chooses it, and all the rest follows.
 
 import * as api from "./api.js";
-import { Group, SeriesChart } from "./charts.js";
+import { SeriesChart } from "./charts.js";
 import { byId, el, notesBox, save, short } from "./dom.js";
 import { Exports } from "./exports.js";
 import { Front } from "./front.js";
 import { Playground } from "./play.js";
 import { Portrait } from "./portrait.js";
-import { inputsOf, labelsOf } from "./preview.js";
+import { inputsOf, looksOf } from "./preview.js";
+import { Group } from "./sections.js";
 
 const FILES = {
   "model.json": "Model (JSON)", "curves.csv": "Curves (CSV)", "figure.png": "Figure (PNG)",
   "figure.svg": "Figure (SVG)", "report.html": "Report (HTML)",
 };
+const MEANING = "Weight: the chance that a system also predicts trajectories from other initial values. Complexity: the number of operators, variables and constants. Click on a row, or on a point of the picture, and everything below follows.";
 const FINGERS = window.matchMedia("(hover: none)").matches;
 const HINT = FINGERS
   ? "One finger moves, two zoom; values are below each chart."
@@ -26,6 +28,7 @@ export async function showResult(id, targets, again) {
   shown?.destroy();
   shown = new Result(id, result, targets, again);
   await shown.choose(result.chosen);
+  byId("result-title").focus({ preventScroll: true }); // whoever cannot see it hears that it is there
   byId("result").scrollIntoView({ behavior: "smooth" });
 }
 
@@ -34,8 +37,8 @@ class Result {
     this.id = id;
     this.result = result;
     this.data = result.data;
-    this.equations = el("div", { class: "equations", "aria-live": "polite" });
-    this.facts = el("p", { class: "facts" });
+    this.equations = el("div", { class: "equations", tabindex: "0", role: "region", "aria-label": "Equations" });
+    this.facts = el("p", { class: "facts", role: "status" });
     this.constants = el("div");
     this.downloads = el("div", { class: "row" });
     this.sliders = el("div");
@@ -46,19 +49,24 @@ class Result {
     const hasPortrait = this.data.variables.length > 1;
     this.group = new Group();
     this.notes = again ? result.notes : [...this.data.notes, ...result.notes]; // without a table they are not above
+    const several = result.candidates.length > 1;
+    const parts = {
+      Candidates: heading("Candidates"), "Over time": heading("Over time"), "Try other values": heading("Try other values"),
+      "Take it home": heading("Take it home"),
+    };
     const place = byId("result");
     place.hidden = false;
     place.replaceChildren(
-      el("h2", { id: "result-title" }, "Result"),
+      el("div", { class: "row" }, el("h2", { id: "result-title", tabindex: "-1" }, "Result"), ways(parts)),
       ...[notesBox(this.notes), again && nextSteps(result.suggestions, again)].filter(Boolean),
+      el("div", { class: "columns" }, el("div", {}, this.equations, this.facts), this.constants),
+      parts.Candidates, ...(several ? [el("p", { class: "facts" }, MEANING)] : []),
+      el("div", { class: several ? "columns" : "" }, this.table, ...(several ? [front] : [])),
       el("div", { class: "columns" },
-        el("div", {}, this.equations, this.facts, this.constants),
-        el("div", {}, el("h3", { class: "first" }, "Try other values"), this.sliders)),
-      el("h3", {}, "Candidates"), el("div", { class: "columns" }, this.table, front),
-      el("div", { class: hasPortrait ? "columns" : "" },
-        el("div", {}, el("h3", {}, "Over time"), el("p", { class: "facts" }, HINT), this.group.buttons(), series),
-        ...(hasPortrait ? [el("div", {}, el("h3", {}, "Phase portrait"), portrait)] : [])),
-      el("h3", {}, "Take it home"), this.downloads, home,
+        el("div", { class: "stays" }, parts["Try other values"], this.sliders,
+          ...(hasPortrait ? [el("h3", {}, "Phase portrait"), portrait] : [])),
+        el("div", {}, parts["Over time"], el("p", { class: "facts" }, HINT), this.group.buttons(), series)),
+      parts["Take it home"], this.downloads, home,
     );
     this.addCharts(series);
     this.portrait = hasPortrait ? new Portrait(portrait, this.data.variables) : null;
@@ -86,7 +94,7 @@ class Result {
   chart(place, title, height, kind) {
     const box = el("div", { class: "chart" });
     place.append(box);
-    return new SeriesChart(box, { title, clock: this.data.clock, labels: labelsOf(this.data), height, kind, group: this.group });
+    return new SeriesChart(box, { title, ...looksOf(this.data), height, kind, group: this.group });
   }
 
   async choose(row) {
@@ -101,7 +109,7 @@ class Result {
     this.front.mark(row);
     const { complexity, weight, source, ...one } = this.result.candidates[row];
     const windows = one.r2_windows === null ? "" : ` (over windows ${rSquared(one.r2_windows)})`;
-    this.facts.textContent = `R² ${rSquared(one.r2)}${windows}, complexity ${complexity}, weight ${short(weight)}, from ${source}`;
+    this.facts.textContent = `Candidate ${row + 1}: R² ${rSquared(one.r2)}${windows}, complexity ${complexity}, weight ${short(weight)}, from ${source}`;
     this.downloads.replaceChildren(...Object.entries(FILES).map(([file, words]) =>
       el("a", { class: "button", href: api.download(this.id, row, file), download: file }, words)));
     this.exports.of(this.id, row);
@@ -125,7 +133,8 @@ class Result {
     try {
       const found = await api.trust(this.id, candidate.row);
       if (this.candidate !== candidate) return; // somebody chose another one meanwhile
-      const remarks = found.remarks.filter((one) => !this.notes.includes(one));
+      const said = this.notes.map(words);
+      const remarks = found.remarks.filter((one) => !said.includes(words(one)));
       this.constants.replaceChildren(...constantsTable({ ...found, remarks }));
       this.latex = found.latex;
       if (!this.playground.changed) this.draw({}, found.latex, false);
@@ -166,9 +175,9 @@ class Result {
         el("td", { class: "words" }, one.source),
         el("td", { class: "system" }, one.text)));
     const titles = ["", "weight", "R²", ...(windows ? ["R² over windows"] : []), "complexity", "source", "system"];
-    const words = ["source", "system"];
-    const head = el("tr", {}, ...titles.map((title) => el("th", { scope: "col", class: words.includes(title) ? "words" : "" }, title)));
-    return el("div", { class: "candidates", tabindex: "0", role: "region", "aria-label": "Candidates" },
+    const texts = ["source", "system"];
+    const head = el("tr", {}, ...titles.map((title) => el("th", { scope: "col", class: texts.includes(title) ? "words" : "" }, title)));
+    return el("div", { class: "candidates tight", tabindex: "0", role: "region", "aria-label": "Candidates" },
       el("table", {}, el("thead", {}, head), el("tbody", {}, ...rows)));
   }
 
@@ -176,6 +185,18 @@ class Result {
     [...this.charts, ...this.rests.map(({ chart }) => chart), ...this.inputs].forEach((chart) => chart.destroy());
   }
 }
+
+const heading = (title) => el("h3", { tabindex: "-1" }, title);
+
+// The way to the parts of a result, for those who do not want to scroll.
+function ways(parts) {
+  const go = (part) => { part.focus({ preventScroll: true }); part.scrollIntoView({ behavior: "smooth" }); };
+  return el("nav", { class: "row ways", "aria-label": "Parts of the result" },
+    ...Object.entries(parts).map(([title, part]) => el("button", { type: "button", onclick: () => go(part) }, title)));
+}
+
+// A note without its numbers: the same note about other windows is the same note.
+const words = (note) => note.replace(/[\d.]+/g, "");
 
 // What to try where a result is poor.
 function nextSteps(suggestions, again) {
@@ -190,20 +211,26 @@ function constantsTable({ text, level, constants, remarks }) {
   const head = ["", "estimate", "standard error", `interval, ${percent}`, ""];
   const rows = constants.map(({ name, value, error, low, high, determined, trajectory, ...one }) => {
     const told = determined && !one.fixed;
-    const words = ["fixed", "tied", "rounded"].filter((word) => one[word]).join(", ");
+    const marks = ["fixed", "tied", "rounded"].filter((word) => one[word]).join(", ");
     return el("tr", {},
       el("th", { scope: "row", class: "words" }, trajectory ? `${name} (${trajectory})` : name),
-      el("td", {}, short(value)), el("td", {}, told ? `± ${two(error)}` : "–"),
-      el("td", {}, told ? `${low === null ? "−∞" : short(low)} to ${high === null ? "∞" : short(high)}` : "–"),
-      el("td", { class: "words" }, determined ? words : "not determined by the data"));
+      el("td", {}, within(value, error)), el("td", {}, told ? `± ${two(error)}` : "–"),
+      el("td", {}, told ? `${low === null ? "−∞" : within(low, error)} to ${high === null ? "∞" : within(high, error)}` : "–"),
+      el("td", { class: "words" }, determined ? marks : "not determined by the data"));
   });
   return [
     el("details", { open: true }, el("summary", {}, "Constants and their errors"),
-      el("pre", { class: "source" }, text),
-      el("div", { class: "scroll" }, el("table", {}, el("thead", {}, el("tr", {}, ...head.map((title) => el("th", { scope: "col" }, title)))),
+      el("pre", { class: "source", tabindex: "0" }, text),
+      el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Constants" }, el("table", { class: "tight" }, el("thead", {}, el("tr", {}, ...head.map((title) => el("th", { scope: "col" }, title)))),
         el("tbody", {}, ...rows)))),
     ...[notesBox(remarks)].filter(Boolean),
   ];
+}
+
+// As many digits as an error leaves, and at least those of the equations.
+function within(value, error) {
+  const digits = error > 0 ? Math.ceil(Math.log10(Math.abs(value) / error)) + 2 : 0;
+  return digits > 4 ? String(Number(value.toPrecision(Math.min(digits, 12)))) : short(value);
 }
 
 // An error has two digits.
