@@ -79,6 +79,28 @@ def test_files_that_the_architecture_names_are_there() -> None:
     assert [name for name in named if not any((place / name).exists() for place in places)] == []
 
 
+def test_the_map_of_the_rooms_has_every_file() -> None:
+    """A new module gets a line in docs/architecture.md, in its room."""
+    tree = re.search(
+        r"```\nsrc/odefinder/\n(.*?)^benchmarks/", (DOCS / "architecture.md").read_text(), re.S | re.M
+    )
+    assert tree is not None
+    listed, folders = set(), [(0, "")]  # indentation and path of the folders that a line lies in
+    for line in tree[1].splitlines():
+        indent = len(line) - len(line.lstrip())
+        while folders[-1][0] >= indent:
+            folders.pop()
+        if folder := re.match(r"\s+(\w+/)(?:\s|$)", line):
+            folders.append((indent, folders[-1][1] + folder[1]))
+        listed |= {folders[-1][1] + name for name in re.findall(r"\w+\.py", line)}
+    package = ROOT / "src" / "odefinder"
+    files = {path.relative_to(package).as_posix() for path in package.rglob("*.py")}
+    files = {
+        name for name in files if not name.endswith(("/__init__.py", "__main__.py")) and "moved/" not in name
+    }
+    assert listed == files
+
+
 def test_the_site_builds_without_a_warning(tmp_path: Path) -> None:
     """Every link and every name of the reference; the tutorials are run by test_examples.py."""
     for module in ("mkdocs", "material", "mkdocstrings_handlers.python"):
