@@ -49,6 +49,7 @@ from odefinder.inference.propose.terms import (
     sets_around,
     term_sets,
 )
+from odefinder.inference.propose.waves import waves
 
 WORTH_A_TERM = 1.001  # factor by which an equation with more terms must fit better
 CUBIC = 3  # the highest degree of the polynomial systems that are always proposed
@@ -76,7 +77,7 @@ def propose(
     breadth = breadth or Breadth()
     libraries = {}
     if not enough():
-        more = offered_features(data.given)
+        more = [*waves(data, estimate), *offered_features(data.given)]
         if data.velocities:
             more = [*_of_motion(data, estimate, factors), *more]
         features = [*all_features(estimate), *more] if more else None

@@ -119,9 +119,9 @@ def make_problem(
     basis = np.empty((0, len(rows)))
     if known is not None:
         own = _without(known[:, rows] / scale, trajectory, free)
-        basis = _orthonormal(own[1:])
-        before, columns = lengths, _outside(columns, basis)
-        target = _outside((target - own[0])[None], basis)[0]
+        basis = orthonormal(own[1:])
+        before, columns = lengths, outside(columns, basis)
+        target = outside((target - own[0])[None], basis)[0]
         lengths = np.linalg.norm(columns, axis=1)
         good &= lengths > DEPENDENT * before  # else the known terms can say the same
     signs = np.zeros(len(features))
@@ -165,12 +165,12 @@ def program_of(feature: Feature) -> Program:
     return finished(list(feature.draft)) if feature.draft else node(CONST, 1.0)
 
 
-def _outside(columns: Floats, basis: Floats) -> Floats:
+def outside(columns: Floats, basis: Floats) -> Floats:
     """Columns (n, rows) without their share in an orthonormal basis (m, rows)."""
     return columns - (columns @ basis.T) @ basis if len(basis) else columns
 
 
-def _orthonormal(rows: Floats) -> Floats:
+def orthonormal(rows: Floats) -> Floats:
     """An orthonormal basis of what the rows (n, N) span."""
     lengths = np.linalg.norm(rows, axis=1)
     kept = rows[np.isfinite(lengths) & (lengths > 0.0)] if len(rows) else rows
@@ -242,7 +242,7 @@ def pair_sets(problem: Problem, added: Sequence[int]) -> list[tuple[float, Terms
     found: dict[Terms, float] = {}
     for chosen in ((), *((one,) for one in added)):
         basis = problem.columns[list(chosen)]  # of unit length
-        columns, target = _outside(problem.columns, basis), _outside(problem.target[None], basis)[0]
+        columns, target = outside(problem.columns, basis), outside(problem.target[None], basis)[0]
         lengths = np.linalg.norm(columns, axis=1)
         good = lengths > INDEPENDENT
         columns = np.where(good[:, None], columns / np.where(good, lengths, 1.0)[:, None], 0.0)
@@ -316,7 +316,7 @@ def _tangents(problem: Problem, functions: Sequence[int]) -> list[Floats]:
     if nudged:
         depth = problem.free.shape[1]
         integrals = feature_integrals(nudged, problem.estimate, depth)[:, problem.rows] / problem.scale
-        changed = _outside(_without(integrals, problem.trajectory, problem.free), problem.known)
+        changed = outside(_without(integrals, problem.trajectory, problem.free), problem.known)
         for position, column in zip(owners, changed, strict=True):
             own = problem.columns[functions[position]]
             length = problem.lengths[functions[position]]
