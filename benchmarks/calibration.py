@@ -130,7 +130,8 @@ def features(row: dict[str, Any], spread: float) -> tuple[list[float], bool]:
     shares = np.exp((value - value.max()) / spread)
     agreed = np.clip(float(shares @ row["pool"][first]["agree"] / shares.sum()), 0.02, 0.98)
     excess = np.log((row["pool"][first]["error"] + 1e-9) / row["left"])
-    known = [np.log(agreed / (1.0 - agreed)), familiarity[first], np.tanh(max(excess, 0.0))]
+    one_path = row["dimension"] == 1  # every fit sees one trajectory
+    known = [np.log(agreed / (1.0 - agreed)), familiarity[first], np.tanh(max(excess, 0.0)), one_path]
     return known, row["pool"][first]["good"]
 
 
@@ -179,17 +180,19 @@ def _show_judge(rows: list[dict[str, Any]]) -> None:
 
 def _fit_weights(rows: list[dict[str, Any]], spread: float) -> None:
     from sklearn.linear_model import LogisticRegression
-    from sklearn.model_selection import KFold, cross_val_predict
+    from sklearn.model_selection import GroupKFold, cross_val_predict
     from weights import calibration_error
 
     known, good = zip(*(features(row, spread) for row in rows), strict=True)
-    model, folds = LogisticRegression(C=10.0), KFold(10, shuffle=True, random_state=0)
-    chance = cross_val_predict(model, known, good, cv=folds, method="predict_proba")[:, 1]
+    model, systems = LogisticRegression(C=10.0), [f"{row['set']} {row['system']}" for row in rows]
+    chance = cross_val_predict(  # no system is in two folds
+        model, known, good, cv=GroupKFold(10), groups=systems, method="predict_proba"
+    )[:, 1]
     model.fit(known, good)
     right, sure = np.array(good), chance > 0.9
     loss: Callable[..., Any] = lambda p: -np.mean(np.log(np.where(right, p, 1.0 - p)))  # noqa: E731
     print(
-        f"spread {spread:g}: base {model.intercept_[0]:.2f}, agreement, familiarity, excess "
+        f"spread {spread:g}: base {model.intercept_[0]:.2f}, agreement, familiarity, excess, one path "
         f"{np.round(model.coef_[0], 2).tolist()}; nats {loss(chance):.3f}, "
         f"error {100 * calibration_error(np.stack([chance, right], axis=1)):.1f} points, "
         f"above 0.9: {int(sure.sum())}, right {100 * right[sure].mean() if sure.any() else 0:.0f} %"

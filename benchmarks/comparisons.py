@@ -131,6 +131,24 @@ def table(folder: Path) -> str:
     return "\n".join(lines)
 
 
+def in_processes(script: str, names: list[str], folder: Path, flags: list[str], jobs: int) -> None:
+    """Run `script --variant NAME` for every variant without a result, `jobs` at a time, each with its log."""
+    todo = [name for name in names if not (folder / f"{name}.json").exists()]
+    running: dict[str, subprocess.Popen[bytes]] = {}
+    while todo or running:
+        for name, process in list(running.items()):
+            if process.poll() is not None:
+                del running[name]
+                if process.returncode:
+                    print(f"{name} failed; see {folder / name}.log", file=sys.stderr, flush=True)
+        while todo and len(running) < jobs:
+            name = todo.pop(0)
+            command = [sys.executable, script, "--variant", name, "--out", str(folder), *flags]
+            with (folder / f"{name}.log").open("ab") as log:
+                running[name] = subprocess.Popen(command, stdout=log, stderr=subprocess.STDOUT)
+        time.sleep(1.0)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -147,22 +165,9 @@ def main() -> None:
     if options.variant:
         run_variant(options.variant, options.out, options.examples, options.cases, options.threads)
         return
-    todo = [name for name in options.only if not (options.out / f"{name}.json").exists()]
-    running: dict[str, subprocess.Popen[bytes]] = {}
-    while todo or running:
-        for name, process in list(running.items()):
-            if process.poll() is not None:
-                del running[name]
-                if process.returncode:
-                    print(f"{name} failed; see {options.out / name}.log", file=sys.stderr, flush=True)
-        while todo and len(running) < options.jobs:
-            name = todo.pop(0)
-            command = [sys.executable, __file__, "--variant", name, "--out", str(options.out)]
-            command += ["--examples", str(options.examples), "--cases", str(options.cases)]
-            command += ["--threads", str(options.threads)]
-            with (options.out / f"{name}.log").open("ab") as log:
-                running[name] = subprocess.Popen(command, stdout=log, stderr=subprocess.STDOUT)
-        time.sleep(1.0)
+    flags = ["--examples", str(options.examples), "--cases", str(options.cases)]
+    flags += ["--threads", str(options.threads)]
+    in_processes(__file__, options.only, options.out, flags, options.jobs)
     print(table(options.out))
 
 

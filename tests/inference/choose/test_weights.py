@@ -24,10 +24,11 @@ def test_agreement_is_about_trajectories_from_elsewhere() -> None:
 
 def test_what_makes_a_result_less_sure() -> None:
     criteria, paths = np.array([0.0, 1.0]), [LINE, LINE]
-    sure = weights(criteria, paths, -1.0, 0.0, early=False)
+    sure = weights(criteria, paths, -1.0, 0.0)
     assert sure[0] > 0.9
     assert sure[1] / sure[0] == pytest.approx(np.exp(-1.0 / SPREAD))
-    assert weights(criteria, [LINE, -LINE], -1.0, 0.0, early=False)[0] < sure[0]
-    assert weights(criteria, paths, -2.5, 0.0, early=False)[0] < sure[0]
-    assert weights(criteria, paths, -1.0, 1.0, early=False)[0] < sure[0]
+    assert weights(criteria, [LINE, -LINE], -1.0, 0.0)[0] < sure[0]
+    assert weights(criteria, paths, -2.5, 0.0)[0] < sure[0]
+    assert weights(criteria, paths, -1.0, 1.0)[0] < sure[0]
+    assert weights(criteria, paths, -1.0, 0.0, one_path=True)[0] < sure[0]
     assert weights(criteria, paths, -1.0, 0.0, early=True)[0] == EARLY

@@ -58,10 +58,11 @@ def alike_within(left: float) -> float:
     return SAME * float(np.sqrt(left))
 
 
-def weights_of(rescored: Sequence[Candidate], left: float, early: bool) -> Floats:
+def weights_of(rescored: Sequence[Candidate], data: Observations, left: float, early: bool) -> Floats:
     """The weights of rescored systems; left: the mean squared residual that the true one would leave."""
     first = rescored[0]
     excess = float(np.log((first.fit.error + FLOOR) / left))
     paths = [found.elsewhere for found in rescored if found.elsewhere is not None]
     criteria = np.array([found.criterion for found in rescored])
-    return weights(criteria, paths, first.familiarity, excess, early)
+    one_path = len(data) == 1 and data.variables == 1
+    return weights(criteria, paths, first.familiarity, excess, one_path=one_path, early=early)

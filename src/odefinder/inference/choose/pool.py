@@ -170,7 +170,7 @@ class Pool:
 
     def weights(self, rescored: Sequence[Candidate], early: bool) -> Floats:
         """How far each of the rescored systems may be trusted; early: time ended the search."""
-        return weights_of(rescored, self._left(), early)
+        return weights_of(rescored, self.data, self._left(), early)
 
     def _criterion(self, found: Candidate, log_probability: float) -> float:
         return criterion(found.fit, self.data, found.starts, log_probability)

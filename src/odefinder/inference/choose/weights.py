@@ -5,9 +5,10 @@ of the others stand to it as their posteriors do.  They need not sum to 1: sever
 same, or none of them may be right.
 
 The posterior compares candidates with each other, and a pool in which all are wrong has a best one, too.
-So the chance is a logistic function of three things that are known without the truth: whether the plausible
-candidates agree with the first about trajectories from elsewhere, how familiar its structure is, and whether
-it leaves more than the noise.
+So the chance is a logistic function of what is known without the truth: whether the plausible candidates
+agree with the first about trajectories from elsewhere, how familiar its structure is, whether it leaves more
+than the noise, and whether the data are one trajectory of one variable, which shows nothing of what lies
+beyond its two ends.
 """
 
 from __future__ import annotations
@@ -18,10 +19,10 @@ import numpy as np
 
 from odefinder.data.observations import Floats
 
-# Fitted by logistic regression to 295 fits of synthetic and textbook systems, half each, clean and with both
-# kinds of noise (`benchmarks/weights.py` measures what came of it).
+# Fitted by logistic regression to 624 fits of synthetic (370) and textbook systems (254), clean and with both
+# kinds of noise (`benchmarks/calibration.py`; `benchmarks/weights.py` measures what came of it).
 SPREAD = 4.0  # nats: likelihoods of candidates count with this temperature
-BASE, AGREEMENT, FAMILIARITY, EXCESS = 2.4, 0.5, 1.2, -1.9
+BASE, AGREEMENT, FAMILIARITY, EXCESS, ONE_PATH = 2.5, 0.64, 1.25, -1.8, -1.0
 LEAST = 0.02  # agreement and disagreement below this share count as this much
 EARLY = 0.5  # the largest weight if the time ended before the search did
 ALIKE = 0.9  # R2 above which two trajectories count as the same
@@ -48,17 +49,25 @@ def agreement(paths: Sequence[Floats], shares: Floats) -> float:
 
 
 def weights(
-    criteria: Floats, paths: Sequence[Floats], familiarity: float, excess: float, early: bool
+    criteria: Floats,
+    paths: Sequence[Floats],
+    familiarity: float,
+    excess: float,
+    *,
+    one_path: bool = False,
+    early: bool = False,
 ) -> Floats:
-    """The weights of candidates, best criterion first.
+    """The weights of candidates, best criterion first; paths: see `agreement`.
 
     familiarity: the first structure's log prior per node.  excess: the logarithm of what the first system
-    leaves, relative to what the true one would leave.  early: whether time ended the search.
+    leaves, relative to what the true one would leave.  one_path: whether the data are a single trajectory of
+    a single variable.  early: whether time ended the search.
     """
     shares = relative_weights(criteria)
     agreed = np.clip(agreement(paths, shares), LEAST, 1.0 - LEAST)
     chance = BASE + AGREEMENT * np.log(agreed / (1.0 - agreed))
     chance += FAMILIARITY * familiarity + EXCESS * np.tanh(max(excess, 0.0))
+    chance += ONE_PATH * one_path
     first = 1.0 / (1.0 + np.exp(-chance))
     if early:
         first = min(first, EARLY)

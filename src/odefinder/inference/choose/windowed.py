@@ -219,7 +219,7 @@ class WindowedSearch:
 
     def weights(self, rescored: Sequence[Candidate], early: bool) -> Floats:
         """How far each of the rescored systems may be trusted, judged over one window from elsewhere."""
-        return weights_of(rescored, self._left(), early)
+        return weights_of(rescored, self.data, self._left(), early)
 
     def nodes_of(self, candidate: Candidate) -> Floats:
         """The states (windows, D) at the starts of a candidate's windows."""
