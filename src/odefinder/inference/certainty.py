@@ -146,12 +146,10 @@ def _sensible(errors: Floats, values: Floats) -> Floats:
     return np.where(errors > UNKNOWN * np.maximum(np.abs(values), 1e-300), np.inf, errors)
 
 
-def constants_table(
-    found: Certainty, given: Prepared, level: float = LEVEL, seconds: float = SECONDS
-) -> tuple[Constant, ...]:
+def constants_table(found: Certainty, given: Prepared, level: float = LEVEL) -> tuple[Constant, ...]:
     """Every constant with its error and interval, in the order of the equations."""
     constants = found.constants
-    low, high = intervals(found, level, Deadline(seconds))
+    low, high = intervals(found, level, Deadline(SECONDS))
     if isinstance(constants, Parameters):
         return _named_rows(found, constants, given, low, high)
     equations = _equations(found.system, constants)

@@ -30,6 +30,7 @@ from odefinder.network.runtime import Runtime
 
 TOLERANCE = 0.05  # typical difference of logits between the runtimes, as a share of their spread
 NAME = "default.safetensors"
+POINTS = 100  # of each random curve
 
 
 @dataclass(frozen=True)
@@ -69,23 +70,21 @@ def agreement(
     )
 
 
-def _random_curves(
-    seed: int, as_tokens: bool, count: int = 100
-) -> tuple[NDArray[Any], NDArray[np.int8], NDArray[np.int8]]:
+def _random_curves(seed: int, as_tokens: bool) -> tuple[NDArray[Any], NDArray[np.int8], NDArray[np.int8]]:
     """Sums of three waves in canonical units, halved into two trajectories; one for each dimension.
 
     From the third dimension on, one column is unseen and one is known.
     """
     rng = np.random.default_rng(seed)
-    points = np.full((MAX_DIMENSION, count, 1 + MAX_DIMENSION), np.nan)
-    times = np.linspace(T_START, T_END, count)
+    points = np.full((MAX_DIMENSION, POINTS, 1 + MAX_DIMENSION), np.nan)
+    times = np.linspace(T_START, T_END, POINTS)
     points[..., 0] = times
     for d in range(MAX_DIMENSION):
         angle = times[:, None, None] * rng.uniform(0.2, 3.0, (d + 1, 3)) + rng.uniform(0.0, 6.0, (d + 1, 3))
         curve = (rng.normal(size=(d + 1, 3)) * np.sin(angle)).sum(axis=2)
         points[d, :, 1 : 2 + d] = curve / np.abs(curve).max(axis=0)
-    trajectory = np.zeros((MAX_DIMENSION, count), dtype=np.int8)
-    trajectory[:, count // 2 :] = 1
+    trajectory = np.zeros((MAX_DIMENSION, POINTS), dtype=np.int8)
+    trajectory[:, POINTS // 2 :] = 1
     roles = np.full((MAX_DIMENSION, MAX_DIMENSION), SEEN, dtype=np.int8)
     for d in range(2, MAX_DIMENSION):
         roles[d, d - 1 : d + 1] = UNSEEN, KNOWN

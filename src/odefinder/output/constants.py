@@ -10,27 +10,24 @@ from odefinder.expressions.terms import node
 from odefinder.output.numbers import with_error
 
 POWER = r" \cdot 10^{{{}}}"
+DIGITS = 4
 Constants = Mapping[str, float | tuple[float, ...]]
 
 
-def constants_text(constants: Constants, digits: int = 4) -> str:
+def constants_text(constants: Constants) -> str:
     """One line, `b = 0.004, g = 0.1`; one that varies lists its values; empty without constants."""
     return ", ".join(
-        f"{name} = {_one(value, digits) if isinstance(value, float) else _several(value, digits)}"
+        f"{name} = {_one(value) if isinstance(value, float) else '(' + ', '.join(map(_one, value)) + ')'}"
         for name, value in constants.items()
     )
 
 
-def _one(value: float, digits: int) -> str:
-    return f"{value:.{digits}g}"
-
-
-def _several(values: tuple[float, ...], digits: int) -> str:
-    return "(" + ", ".join(_one(value, digits) for value in values) + ")"
+def _one(value: float) -> str:
+    return f"{value:.{DIGITS}g}"
 
 
 def with_constants(
-    latex: str, constants: Constants, digits: int | None = 4, errors: Constants | None = None
+    latex: str, constants: Constants, digits: int | None = DIGITS, errors: Constants | None = None
 ) -> str:
     """An `aligned` block with a line for each named constant at its end, perhaps with standard errors."""
     if not constants:
@@ -53,4 +50,4 @@ def _listed(value: float | tuple[float, ...]) -> tuple[float, ...]:
 def _latex(value: float, error: float, digits: int | None) -> str:
     if not error > 0.0:
         return to_latex(node(CONST, value), [], digits)
-    return ("-" if value < 0.0 else "") + with_error(abs(value), error, digits or 4, POWER)
+    return ("-" if value < 0.0 else "") + with_error(abs(value), error, digits or DIGITS, POWER)

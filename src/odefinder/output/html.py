@@ -9,7 +9,7 @@ from odefinder.data.dataset import Dataset
 from odefinder.expressions.mathml import mathml_name, to_mathml
 from odefinder.inference.remarks import Explanation
 from odefinder.output.higher_order import state_names, written_equations
-from odefinder.output.table import MARK, SHOWN, header, named, rows
+from odefinder.output.table import MARK, header, named, rows
 from odefinder.system import ODESystem
 
 _CELL = "padding: 0.3em 0.9em 0.3em 0; vertical-align: top; border: none; text-align: left;"
@@ -20,10 +20,9 @@ def as_html(
     explanations: Sequence[Explanation],
     chosen: int,
     notes: Sequence[str] = (),
-    limit: int | None = SHOWN,
 ) -> str:
     """The table, with the data above it and the notes below; the chosen row is bold."""
-    cells = rows(dataset, explanations, chosen, limit)
+    cells = rows(dataset, explanations, chosen)
     lines = [f"<div><p>{escape(str(dataset))}</p>", '<table style="border-collapse: collapse;">', "<tr>"]
     lines += [f'<th style="{_CELL}">{escape(title)}</th>' for title in header(explanations)]
     lines.append("</tr>")

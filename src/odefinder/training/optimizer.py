@@ -14,8 +14,10 @@ from typing import Any, cast
 import torch
 from torch import Tensor, nn
 
+NEWTON_SCHULZ = 5  # iterations
 
-def orthogonalised(matrices: Tensor, steps: int = 5) -> Tensor:
+
+def orthogonalised(matrices: Tensor) -> Tensor:
     """The nearest (semi-)orthogonal matrix of each of (n, rows, columns), approximately."""
     a, b, c = 3.4445, -4.7750, 2.0315
     x = matrices.bfloat16()
@@ -23,7 +25,7 @@ def orthogonalised(matrices: Tensor, steps: int = 5) -> Tensor:
     if tall:
         x = x.mT
     x = x / (x.norm(dim=(-2, -1), keepdim=True) + 1e-7)
-    for _ in range(steps):
+    for _ in range(NEWTON_SCHULZ):
         gram = x @ x.mT
         x = a * x + (b * gram + c * gram @ gram) @ x
     return x.mT if tall else x

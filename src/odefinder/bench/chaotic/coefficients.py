@@ -10,20 +10,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from odefinder.expressions.program import (
-    ADD,
-    CONST,
-    CUBE,
-    INV,
-    MUL,
-    POW,
-    POW4,
-    POW5,
-    SQUARE,
-    VAR,
-    Program,
-    operator,
-)
+from odefinder.expressions.drafts import operator_value
+from odefinder.expressions.program import ADD, CONST, CUBE, MUL, POW, POW4, POW5, SQUARE, VAR, Program
 from odefinder.expressions.walk import fold
 
 Polynomial = dict[tuple[int, ...], float]  # exponents of the variables -> coefficient
@@ -76,7 +64,7 @@ def _expanded(component: Program, dimension: int) -> Polynomial | None:
         if op in FIXED_POWERS:
             return _power(known[0], FIXED_POWERS[op])
         if all(set(argument) <= {one} for argument in known):  # a function of constants
-            return {one: _value(op, [argument.get(one, 0.0) for argument in known])}
+            return {one: operator_value(op, *(argument.get(one, 0.0) for argument in known))}
         if op == POW and set(known[1]) <= {one}:
             exponent = known[1].get(one, 0.0)
             if exponent.is_integer() and 0 <= exponent <= HIGHEST_POWER:
@@ -111,12 +99,3 @@ def _power(base: Polynomial, exponent: int) -> Polynomial | None:
             return None
         result = _product(result, base)
     return result
-
-
-def _value(op: int, arguments: Sequence[float]) -> float:
-    with np.errstate(all="ignore"):
-        if op == POW:
-            return float(np.power(arguments[0], arguments[1]))
-        if op == INV:
-            return float(np.divide(1.0, arguments[0]))
-        return float(getattr(np, operator(op).name)(arguments[0]))

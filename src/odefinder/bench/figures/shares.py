@@ -21,6 +21,7 @@ from odefinder.expressions.program import ARITY
 from odefinder.output.style import FAINT, GREY, INK, WIDTH, styled
 
 MOST_RHOS = 3
+RANGES = 6  # of numbers of operators
 
 
 @dataclass(frozen=True)
@@ -135,10 +136,10 @@ def _by_dimension(results: Sequence[Result], title: str) -> Row:
     return Row(title, "dimension (fits)", fits, _with_counts(fits, ticks))
 
 
-def _binned(axis: str, results: Sequence[Result], numbers: Sequence[int], bins: int = 6) -> Row:
+def _binned(axis: str, results: Sequence[Result], numbers: Sequence[int]) -> Row:
     """A place for every range of numbers; all ranges hold about equally many fits."""
     values = np.asarray(numbers)
-    edges = np.unique(np.quantile(values, np.linspace(0.0, 1.0, bins + 1)).astype(int))
+    edges = np.unique(np.quantile(values, np.linspace(0.0, 1.0, RANGES + 1)).astype(int))
     lows = edges[:-1] if len(edges) > 1 else edges
     places = np.clip(np.searchsorted(lows, values, side="right") - 1, 0, None)
     ticks = {}

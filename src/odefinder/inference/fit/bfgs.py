@@ -18,11 +18,9 @@ from odefinder.inference.fit.refine import Fit, cost_and_gradient, limits_of, wi
 WALL = 1e6  # cost of constants with which the system cannot be integrated
 
 
-def fit_by_bfgs(
-    program: Program, data: Observations, *, starts: Floats | None = None, iterations: int = 100
-) -> Fit:
+def fit_by_bfgs(program: Program, data: Observations, *, iterations: int = 100) -> Fit:
     """The program with its constants fitted, starting from the current ones; initial values stay fixed."""
-    x0 = np.ascontiguousarray(data.states[data.bounds[:-1]] if starts is None else starts)
+    x0 = np.ascontiguousarray(data.states[data.bounds[:-1]])
 
     def objective(constants: Floats) -> tuple[float, Floats]:
         cost, gradient = cost_and_gradient(program.with_constants(constants), data, x0)

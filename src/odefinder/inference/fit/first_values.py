@@ -37,15 +37,13 @@ class _Target:
     scale: float
 
 
-def first_given(
-    knowledge: Knowledge, scaling: Scaling, data: Observations, estimate: StateEstimate, seed: int = 0
-) -> Given:
+def first_given(knowledge: Knowledge, scaling: Scaling, data: Observations, estimate: StateEstimate) -> Given:
     """What is given, in canonical units, with first values of the named constants."""
     count, trajectories = len(knowledge.constants), len(data)
     if count == 0:
         return knowledge.given(np.empty((0, trajectories)), scaling)
     rough = knowledge.given(np.ones((count, trajectories)), scaling)
-    values = _first_values(rough, scaling, data, estimate, np.random.default_rng(seed))
+    values = _first_values(rough, scaling, data, estimate, np.random.default_rng(0))
     sizes = np.abs(values).max(axis=1)
     units = np.where(np.isfinite(sizes) & (sizes > 1e-100), sizes, 1.0)
     return knowledge.given(values, scaling, units)

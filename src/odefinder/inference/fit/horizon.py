@@ -18,6 +18,7 @@ from odefinder.inference.fit.refine import Fit, fit_constants
 SHARES = (0.15, 0.3, 0.45, 0.6, 0.75, 0.9)
 MIN_POINTS = 5
 SEGMENTS = (6, 16, 40)  # intervals per segment, one length after the other
+ITERATIONS = 15  # of a fit over parts
 
 
 def beginning(data: Observations, share: float) -> Observations:
@@ -37,7 +38,6 @@ def fit_growing(
     starts: Floats | None = None,
     fit_starts: bool = False,
     fixed: Bools | None = None,
-    iterations: int = 15,
 ) -> Fit:
     """Like `fit_constants`, but over a growing share of each trajectory; starts from the current constants.
 
@@ -47,7 +47,7 @@ def fit_growing(
     for share in SHARES:
         part = beginning(data, share)
         fit = fit_constants(
-            fit.program, part, starts=fit.starts, fit_starts=fit_starts, fixed=fixed, iterations=iterations
+            fit.program, part, starts=fit.starts, fit_starts=fit_starts, fixed=fixed, iterations=ITERATIONS
         )
         if not np.isfinite(fit.error):
             break
@@ -65,16 +65,14 @@ def segments(data: Observations, states: Floats, intervals: int) -> tuple[Observ
     return data.part(together, bounds), states[together[bounds[:-1]]]
 
 
-def fit_segments(
-    program: Program, data: Observations, states: Floats, *, fit_starts: bool = False, iterations: int = 15
-) -> Fit:
+def fit_segments(program: Program, data: Observations, states: Floats, *, fit_starts: bool = False) -> Fit:
     """Like `fit_constants`, but first over segments, which begin at the estimated states (N, D)."""
     fitted = program
     for intervals in SEGMENTS:
         if intervals >= max(np.diff(data.bounds)) - 1:
             break
         part, starts = segments(data, states, intervals)
-        fit = fit_constants(fitted, part, starts=starts, iterations=iterations)
+        fit = fit_constants(fitted, part, starts=starts, iterations=ITERATIONS)
         if not np.isfinite(fit.error):
             break
         fitted = fit.program

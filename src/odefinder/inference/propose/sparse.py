@@ -57,6 +57,7 @@ POLYNOMIALS = 4  # equations of each degree
 FORCES = Breadth(polynomial_terms=5, mixed_terms=4, any_terms=3, functions=3, polished=4)
 POLISHED_PAIRS = 8  # pairs of forces, alone and with friction, whose inner constants are fitted
 LINEAR = 30  # sets without inner constants that become candidates
+POLISHED_FUNCTIONS = 8  # around which the polynomial part is selected again
 
 FittedSum = tuple[list[Feature], ComponentFit]
 T = TypeVar("T")
@@ -65,7 +66,6 @@ T = TypeVar("T")
 def propose(
     data: Observations,
     estimate: StateEstimate,
-    breadth: Breadth | None = None,
     enough: Callable[[], bool] = lambda: False,
     components: Collection[int] | None = None,
     factors: Floats | None = None,
@@ -74,7 +74,7 @@ def propose(
 
     components: the variables whose equations are wanted; None: all.  factors: the units of the variables.
     """
-    breadth = breadth or Breadth()
+    breadth = Breadth()
     libraries = {}
     if not enough():
         more = [*waves(data, estimate), *offered_features(data.given)]
@@ -296,7 +296,7 @@ def _refitted(features: Sequence[Feature], program: Program) -> list[Feature]:
     return result
 
 
-def _functions_of(polished: Sequence[FittedSum], count: int = 8) -> list[Feature]:
+def _functions_of(polished: Sequence[FittedSum]) -> list[Feature]:
     """The functions with inner constants of the best polished equations, one of each structure."""
     result: dict[Shape, Feature] = {}
     for features, fit in sorted(polished, key=lambda pair: pair[1].score):
@@ -304,7 +304,7 @@ def _functions_of(polished: Sequence[FittedSum], count: int = 8) -> list[Feature
             for feature in features:
                 if feature.inner:
                     result.setdefault(feature.shape, feature)
-    return list(result.values())[:count]
+    return list(result.values())[:POLISHED_FUNCTIONS]
 
 
 def _front(
