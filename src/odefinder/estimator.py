@@ -17,7 +17,7 @@ from odefinder.data.dataset import Dataset, Floats
 from odefinder.data.forms import dataset_of, with_variables_of
 from odefinder.data.time_units import in_units_of
 from odefinder.edge.parameters import checked_all
-from odefinder.edge.rules import cores, items
+from odefinder.edge.rules import items
 from odefinder.errors import SettingsError
 from odefinder.inference.find import find
 from odefinder.inference.fit.known_settings import Known, knowledge_of
@@ -30,6 +30,7 @@ from odefinder.inference.propose.decode import Decoding
 from odefinder.inference.settings import FindSettings, default_budget
 from odefinder.inference.wishes import guessed_programs, operators_of, seed_of
 from odefinder.inference.workers import side_by_side
+from odefinder.limits.processors import cores
 from odefinder.numerics.r2 import variance_weighted_r2
 from odefinder.output import model_file
 from odefinder.output.progress import checked_progress, stage_line

@@ -44,7 +44,7 @@ def test_what_is_missing_is_counted_with_all_that_it_needs(folder: Path):
 def test_the_message_counts_and_comes_only_where_something_is_compiled(
     folder: Path, cores: int, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(ready, "_cores", lambda: cores)
+    monkeypatch.setattr(ready, "cores", lambda: cores)
     said: list[str] = []
     tiny = fresh()
     compile_missing(groups(tiny), said.append)
@@ -57,7 +57,7 @@ def test_the_message_counts_and_comes_only_where_something_is_compiled(
 
 
 def test_a_process_that_cannot_start_is_done_without(folder: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(ready, "_cores", lambda: 2)
+    monkeypatch.setattr(ready, "cores", lambda: 2)
     monkeypatch.setattr(ready.sys, "executable", "/nowhere/python")
     tiny = fresh()
     compile_missing(groups(tiny))

@@ -7,7 +7,6 @@ calls the function and prints a line for every compiled function that is done.
 from __future__ import annotations
 
 import importlib
-import os
 import subprocess
 import sys
 import threading
@@ -20,6 +19,7 @@ from numba.core import event
 
 from odefinder.compiling.cache import child_environment
 from odefinder.compiling.entry import Entry, Helper
+from odefinder.limits.processors import cores
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ def compile_missing(groups: Sequence[Group], report: Callable[[str], None] = lam
     needed = [set[Entry]().union(*(one.needed() for one in missing[group.call])) for group in waiting]
     counter = _Counter(sum(map(len, needed)), report)
     # This process takes the first one itself, as it has everything imported already.
-    with _processes(waiting[1 : _cores()], counter) as processes, _listening(counter.add):
+    with _processes(waiting[1 : cores()], counter) as processes, _listening(counter.add):
         for group in waiting[:1]:
             group.call()
         for process in processes:
@@ -117,10 +117,6 @@ def _processes(groups: Sequence[Group], counter: _Counter) -> Iterator[list[subp
 def _count_lines(stream: IO[str], counter: _Counter) -> None:
     for line in stream:
         counter.add(line)
-
-
-def _cores() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _work(path: str) -> None:

@@ -14,7 +14,7 @@ from odefinder.data.names import read_time_title
 from odefinder.data.time_units import SECONDS
 from odefinder.errors import DataError
 
-if TYPE_CHECKING:  # imported only where times are no plain numbers
+if TYPE_CHECKING:  # imported only where times are not plain numbers
     import pandas as pd
 
 # Rates read well in the largest unit that is not longer than a typical step.

@@ -36,7 +36,7 @@ class Dosing(NamedTuple):
     states: Sequence[str | int]
     more: Floats  # how many doses follow
     interval: Floats
-    unseen: NDArray[np.bool_]  # rows that are no observations
+    unseen: NDArray[np.bool_]  # rows that are not observations
 
     def rows(self, rows: NDArray[np.int64]) -> Dosing:
         """Those of these rows."""

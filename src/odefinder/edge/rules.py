@@ -6,7 +6,6 @@ A rule's `read` returns the value as plain Python, or raises `Refused`; its sent
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from numbers import Integral, Real
@@ -299,11 +298,6 @@ def _inside(rule: Any, value: Any, place: object) -> Any:
         return rule.read(value)
     except Refused as problem:
         raise problem.inside(place) from None
-
-
-def cores() -> int:
-    """The processors that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def items(value: Any) -> list[Any] | None:

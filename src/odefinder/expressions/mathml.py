@@ -36,7 +36,7 @@ def _word(word: str) -> str:
     if word.isdigit():
         return f"<mn>{word}</mn>"
     case = "CAPITAL" if word[:1].isupper() else "SMALL"
-    with suppress(KeyError):  # most words are no letters
+    with suppress(KeyError):  # most words are not letters
         word = unicodedata.lookup(f"GREEK {case} LETTER {word.replace('ambda', 'amda')}".upper())
     return f"<mi>{escape(word)}</mi>"
 

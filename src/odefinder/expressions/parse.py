@@ -83,7 +83,7 @@ def _known_names(variables: Sequence[str], constants: Mapping[str, float]) -> di
     for name, value in constants.items():
         try:
             number = float(value)
-        except Exception:  # what is no number, or too large for a float; an object may raise anything
+        except Exception:  # what is not a number, or too large for a float; an object may raise anything
             number = math.nan
         if not math.isfinite(number):
             raise ExpressionError(f"the constant {name!r} must be a finite number, not {shown(value)}")
@@ -300,7 +300,7 @@ class _Parser:
 
 
 def names_in(text: str) -> list[str]:
-    """The names in a formula that are no functions, numbers such as pi, or the time t; each once."""
+    """The names in a formula, each once, without functions, numbers such as pi, and the time t."""
     found, position = dict[str, None](), 0
     text = text.translate(_TYPOGRAPHY)
     while position < len(text):

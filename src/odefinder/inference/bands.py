@@ -180,7 +180,7 @@ def _parameters(found: Certainty, count: int, rng: np.random.Generator, deadline
     matrix = curvature.matrix[np.ix_(own, own)] / curvature.variance
     wide, blind = np.diag(1.0 / width**2), curvature.blind
     tries = [(NARROWER**k, wide) for k in range(TRIED)]
-    if len(blind):  # a valley that bends, as of a product: hardly along it
+    if len(blind):  # a valley that bends, such as that of a product: hardly any steps along it
         tight = wide + blind.T @ blind / ALONG**2
         tries = [(1.0, wide), *((share, tight) for share, _ in tries)]
     chances, proposals = np.zeros(0), certain

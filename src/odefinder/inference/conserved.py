@@ -26,7 +26,7 @@ SLOW = 3  # waves of half a period, one period and so on over the data, in which
 REFUSED = 0.001  # chance that a conserved sum is taken for one that changes
 ACCIDENTS = 0.05  # sums that may be found by chance, on average
 OTHERS = 20_000  # sums of the same variables with factors from half to twice as large, of any sign
-NOTABLE = 0.15  # times the largest spread of its terms: a sum that varies by more, noise or not, is no news
+NOTABLE = 0.15  # times the largest spread of its terms: a sum that varies by more is not worth a note
 EXACT = 1e-6  # share of the spread of its terms that counts as noise, however small that is
 
 

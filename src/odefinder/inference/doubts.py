@@ -21,7 +21,7 @@ from odefinder.inference.remarks import Explanation
 
 LEAST_RUN, RUN_SHARE = 6, 0.05  # values in a row, at least, and as a share of all, that are exactly the same
 REPEATED = 0.03  # share of other neighbours that are equal: with more, the values are rounded
-SUDDEN = 3.0  # times the usual step: a run of equal values that begins or ends with more was no rest
+SUDDEN = 3.0  # times the usual step: equal values between larger steps than this are not a state of rest
 LEAPS, JUMP, LEVEL = 3, 0.3, 0.06  # a switch: leaps, their least size and other steps, relative to the range
 MOST_LEAPS = 0.2  # share of the steps that are leaps
 MIN_WALK, LAGS, CHANCE = 40, 8, 0.1  # points of a random walk, lags of its steps, and significance

@@ -48,7 +48,7 @@ FRONT = 3  # equations of a single trajectory, for each variable
 MOST_VARIED = 2  # constants of one system
 MOST_TRAJECTORIES = 30
 LEAST_POINTS = 8  # of a trajectory, on average
-LEAST_R2 = 0.9  # a system that explains less is no law that the trajectories share
+LEAST_R2 = 0.9  # a system that explains less is not a law that the trajectories share
 
 
 @dataclass(frozen=True)

@@ -1,12 +1,11 @@
 """Trajectories of a program: one, one with sensitivities, or many different systems at once.
 
 From compiled code call `solve` with the arrays of a `workspace` (see `solver.py`); the functions here are for
-Python.  An ODE that blows up is no error: the `Status` says so, and the rows not reached are NaN.
+Python.  An ODE that blows up is not an error: the `Status` says so, and the rows not reached are NaN.
 """
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 
@@ -17,6 +16,7 @@ from odefinder.compiling.jit import compiled
 from odefinder.errors import DataError, SettingsError
 from odefinder.expressions.program import CONST, VAR, Ops, Program, Values, check_system
 from odefinder.expressions.values import arguments_left
+from odefinder.limits.processors import cores
 from odefinder.numerics.signals import NO_SIGNALS, Signals
 from odefinder.numerics.solver import (
     Status,
@@ -170,8 +170,7 @@ def integrate_batch(
             chunk = starts[first : last + 1]
             _integrate_chunk(ops, values, x0_all, t_all, chunk, tolerance, out, statuses[first:last])
 
-    if n_threads is None:
-        n_threads = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    n_threads = n_threads or cores()
     n_chunks = 1 if n_threads == 1 else min(len(programs), n_threads * CHUNKS_PER_THREAD)
     if n_chunks == 1:
         run(0, len(programs))

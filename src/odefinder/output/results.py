@@ -33,7 +33,7 @@ class Results(Trust):
     @cached_property
     def equations_(self) -> pd.DataFrame:
         """All systems that were found, best first."""
-        if not self.__sklearn_is_fitted__():  # as of an attribute that is not there
+        if not self.__sklearn_is_fitted__():  # as for any attribute that is not there
             raise AttributeError(f"{type(self).__name__!r} object has no attribute 'equations_'")
         import pandas as pd
 

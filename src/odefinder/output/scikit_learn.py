@@ -48,7 +48,7 @@ class Parameters:
             estimator_type=None,
             target_tags=TargetTags(required=False),
             input_tags=InputTags(allow_nan=True),
-            no_validation=True,  # times are no target, and lists of trajectories no matrix
+            no_validation=True,  # times are not a target, and lists of trajectories are not a matrix
         )
 
     def __repr__(self) -> str:

@@ -75,7 +75,7 @@ class Trust:
         """The constants of the chosen system with standard errors and intervals; print it for a table.
 
         level: of the intervals, 0.95 by default.  They come from the curvature of the sum of squares, or by
-        profile likelihood where that is no guide; an end is inf where the data do not determine it.  Where a
+        profile likelihood where that misleads; an end is inf where the data do not determine it.  Where a
         constant was rounded to a simple number, the error is that of the fit before.
         """
         level = checked("level", level)

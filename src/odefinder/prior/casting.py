@@ -1,6 +1,6 @@
 """Who plays what in an example: states that nobody sees, signals that drive it, conditions (compiled).
 
-A system is drawn as ever, and then cast: some of its variables become velocities that were not measured
+A system is drawn as usual, and then cast: some of its variables become velocities that were not measured
 (x' = v), one may be hidden, and known variables enter in one of three ways: one of the system's own variables
 loses its equation, a term with the signal is added to an equation, or a coefficient is multiplied by it.  The
 variables are then brought into the order that every program keeps: observed, velocities, hidden, known.

@@ -86,7 +86,7 @@ class Request(NamedTuple):
 
 @compiled
 def draw_start(s: Stream, varied: bool, family: int, out: Floats) -> None:
-    """Initial values: N(0, 1) as in the paper, or such as suit the family."""
+    """Initial values: N(0, 1) as in the paper, or values that suit the family."""
     if not varied:
         for j in range(len(out)):
             out[j] = normal(s)
@@ -98,7 +98,7 @@ def draw_start(s: Stream, varied: bool, family: int, out: Floats) -> None:
     for j in range(len(out)):
         if family in (PHASES, WAVES, ROTATORS) and not positive:
             out[j] = math.pi * (2.0 * uniform(s) - 1.0)
-        elif family == GATES:  # gates are between 0 and 1, voltages thereabouts
+        elif family == GATES:  # gates are between 0 and 1, voltages are not far from there
             out[j] = 1.6 * uniform(s) - 0.6
         elif positive:
             out[j] = scale * log_uniform(s, 0.05, 3.0)
@@ -119,7 +119,7 @@ def reason_to_reject(s: Stream, prior: Prior, system: System, x: Floats) -> int:
         return UNDERSAMPLED
     if x.shape[1] > 1 and prior.drop_monotone > 0.0:
         turns = most_turns(x)
-        # A dozen points show no oscillation: who takes so few looks at something slow.
+        # A dozen points show no oscillation: whoever takes so few is looking at something slow.
         strict = min(1.0, len(x) / ENOUGH_POINTS) if prior.in_laboratory else 1.0
         if turns == 0 and chance(s, strict * prior.drop_monotone):
             return MONOTONE

@@ -102,7 +102,7 @@ def explicit_form(program: Program) -> tuple[Program, Bools]:
 
 
 def pinned_constants(explicit: Program) -> Bools:
-    """Which constants the canonical form pins to 1 or -1, as in 1/(1 + a x): to fit them, too, is idle.
+    """Which constants the canonical form pins to 1 or -1, as in 1/(1 + a x): fitting them is of no use.
 
     In another form, such as -1*(2*x), all that are 1 or -1 are taken for part of the notation.
     """

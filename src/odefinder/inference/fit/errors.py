@@ -2,7 +2,7 @@
 
 Near the minimum the sum of squares is a quadratic function, whose matrix follows from the sensitivities of
 the trajectories.  It is divided by the variance of what the fit leaves; where neighbouring residuals are
-alike, they count as fewer.  `profile.py` looks further where a quadratic function is no guide.
+alike, they count as fewer.  `profile.py` looks further where a quadratic function misleads.
 """
 
 from __future__ import annotations

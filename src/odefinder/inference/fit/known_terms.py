@@ -1,7 +1,7 @@
 """Terms that single equations may or may not have, as users write them: {"x": ["x", "x*y"], "y": "!x^2"}.
 
-A term is known by its form: its factor and the other numbers in it may have any values, and names that are no
-variables stand for such numbers.  A sum stands for each of its terms.
+A term is known by its form: its factor and the other numbers in it may have any values, and names that are
+not variables stand for such numbers.  A sum stands for each of its terms.
 """
 
 from __future__ import annotations

@@ -15,8 +15,8 @@ from odefinder.data.observations import Floats, Observations
 from odefinder.inference.fit.states import StateEstimate
 
 OUTLYING = 7.0  # standard deviations of an outlier, at least
-ISOLATED = 0.5  # its neighbours are off by less than this share: else it is a fast change
-FEW = 0.05  # share of the values of a variable: if there are more, they are no outliers
+ISOLATED = 0.5  # its neighbours are off by less than this share of it: otherwise it is a fast change
+FEW = 0.05  # share of the values of a variable: if there are more, they are not outliers
 TO_DEVIATION = 1.4826  # the standard deviation of a normal distribution from its median absolute deviation
 
 

@@ -4,7 +4,7 @@ A constant is held at a value and the others are fitted again.  It is possible a
 does not grow by more than the quantile says.  Where that grows as the curvature at the minimum promises, the
 symmetric interval is right, and two fits are enough; elsewhere the ends are searched for.  There may be none.
 
-Constants that make up for each other lie in a narrow valley, often a bent one.  A fit that starts beside it
+Constants that make up for each other lie in a narrow valley, often a bent one.  A fit that starts next to it
 hardly gets anywhere, and the interval would be too narrow.  So the others are moved along, as the curvature
 says at first and then as the fits before did.
 """
@@ -167,7 +167,7 @@ def _end(
             break
         if math.isinf(outside):
             step = min(GROWTH * step, farthest)
-        elif math.isinf(far) or (tried > 1 and last == side):  # no solution there, or a line is no guide
+        elif math.isinf(far) or (tried > 1 and last == side):  # no solution there, or a line misleads
             step = 0.5 * (inside + outside)
         else:
             share = (allowed - near) / (far - near)

@@ -61,7 +61,7 @@ def fit_constants(
     pace, free_starts = _pace(data, iterations, bends), fit_starts or bool(data.unseen.any())
     whole, limits = data.completed(program), limits_of(program, data)
     constants = within(program.constants, limits)
-    if free_starts and iterations > 0:  # without any, initial values are no parameters
+    if free_starts and iterations > 0:  # without any, initial values are not parameters
         limits = _with_starts(limits, len(constants), data)
     cost = fit_trajectories(
         whole.program.ops, whole.program.values.copy(), whole.owners, constants, x0,

@@ -170,7 +170,7 @@ def likeliest_levels(t: Floats, x: Floats, first: NDArray[np.bool_], order: int)
             break
         for j in range(2):
             center[j] = (corner[0, j] + corner[1, j]) / 2.0
-        # Away from the worst corner, further if that is better than all, less if it is no gain.
+        # Away from the worst corner: further if that is better than all, less far if nothing is gained.
         reflected = _try(corner, center, 1.0, trial, t, x, first, order)
         best, share = reflected, 1.0
         if reflected < cost[0]:

@@ -86,7 +86,7 @@ def simpler(program: Program, hidden: int, variables: Floats, tolerance: float) 
 
 
 def read(program: Program, hidden: int, variables: int) -> Sums | None:
-    """The system as sums; None if something that is no polynomial contains the hidden variable."""
+    """The system as sums; None if a term that is not a polynomial contains the hidden variable."""
     polynomials, others = [], []
     for component in program.components():
         total: Polynomial = {}

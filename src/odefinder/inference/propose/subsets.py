@@ -18,7 +18,7 @@ from odefinder.limits.alarm import alarm_rings, rings
 COLLINEAR = 1e-9  # a column with a smaller share of its square outside the chosen ones counts as their sum
 DEPENDENT = 1e-12  # length outside the chosen columns below which nothing is left of one
 MAX_SWAPS = 3
-SWAPPABLE = 1e-6  # the least length of a chosen column outside those before it: else swaps mean nothing
+SWAPPABLE = 1e-6  # the least length of a chosen column outside those before it: below, swaps mean nothing
 WORTHWHILE = 1e-3  # share of what is left that a swap must gain
 
 

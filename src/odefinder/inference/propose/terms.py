@@ -123,7 +123,7 @@ def make_problem(
         before, columns = lengths, outside(columns, basis)
         target = outside((target - own[0])[None], basis)[0]
         lengths = np.linalg.norm(columns, axis=1)
-        good &= lengths > DEPENDENT * before  # else the known terms can say the same
+        good &= lengths > DEPENDENT * before  # otherwise the known terms can say the same
     signs = np.zeros(len(features))
     if data.given is not None:
         good &= _allowed(component, data.given, features)
