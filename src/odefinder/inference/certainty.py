@@ -15,7 +15,7 @@ from odefinder.data.observations import Floats, Observations
 from odefinder.inference.fit.constants import Constants, constants_of
 from odefinder.inference.fit.errors import SMALLEST_ERROR, Curvature, curvature_of
 from odefinder.inference.fit.least_squares import Bools
-from odefinder.inference.fit.profile import profiled
+from odefinder.inference.fit.profile import Profile
 from odefinder.inference.fit.refine import Fit, fit_constants
 from odefinder.inference.law import Law
 from odefinder.inference.parameters import Parameters, parameters_of
@@ -176,17 +176,17 @@ def intervals(found: Certainty, level: float, deadline: Deadline) -> tuple[Float
     allowed = float(stdtrit(curvature.freedom, 0.5 + 0.5 * level))  # quantile of t
     centres = constants.in_users_units(found.best.program.constants)
     exact = _exact(found)
+    profile = Profile(
+        found.best, found.data, curvature.matrix, curvature.variance, allowed, found.free_starts,
+        constants.held, deadline,
+    )  # fmt: skip
     for k in np.flatnonzero(constants.free).tolist():
         place = int(constants.places[k])
         half = allowed * found.errors[k]
         ends = centres[k] - half, centres[k] + half
         if np.isfinite(half) and not exact[k] and not deadline.over:
-            relative = profiled(
-                found.best, found.data, place, found.errors[k] / abs(units[k]), allowed, curvature.variance,
-                matrix=curvature.matrix, fit_starts=found.free_starts, held=constants.held,
-                deadline=deadline,
-                bounds=_bounds(lowest[k] / units[k], highest[k] / units[k]),
-            )  # fmt: skip
+            bounds = _bounds(lowest[k] / units[k], highest[k] / units[k])
+            relative = profile.interval(place, found.errors[k] / abs(units[k]), bounds)
             ends = relative[0] * units[k], relative[1] * units[k]
         low[k], high[k] = min(*ends, values[k]), max(*ends, values[k])  # what is shown is possible
     return np.maximum(low, lowest), np.minimum(high, highest)

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -32,78 +33,89 @@ ITERATIONS = 30  # of a fit that starts near the fits of neighbouring values
 Interval = tuple[float, float]
 
 
-def profiled(
-    fit: Fit,
-    data: Observations,
-    place: int,
-    error: float,
-    allowed: float,
-    variance: float,
-    *,
-    matrix: Floats,
-    fit_starts: bool,
-    held: Bools,
-    deadline: Deadline,
-    bounds: Interval = (-math.inf, math.inf),
-) -> Interval:
-    """The interval of one constant of the best fit; inf at an end that the data do not determine.
+@dataclass(frozen=True)
+class Profile:
+    """A best fit, and how far the sum of squares may grow around it: what all intervals share."""
 
-    place: its number; error: its standard error, inf where unknown; allowed: how many standard errors from
-    the middle to an end; variance: of a weighted residual; matrix (P, P): the curvature at the best fit, of
-    constants and perhaps initial values; bounds: what the constant may be.
-    """
-    count = len(fit.program.constants)
-    centre = float(fit.program.constants[place])
-    fixed = held.copy()
-    fixed[place] = True
-    middle = np.concatenate([fit.program.constants, fit.starts.ravel()])
-    along = np.zeros(len(middle))
-    along[: len(matrix)] = _valley(matrix, place)
+    best: Fit
+    data: Observations
+    matrix: Floats  # (P, P): the curvature at the best fit, of constants and perhaps initial values
+    variance: float  # of a weighted residual
+    allowed: float  # standard errors from the middle of an interval to an end
+    fit_starts: bool
+    held: Bools  # (constants,): those that are not fitted
+    deadline: Deadline
 
-    def fitted(parameters: Floats, iterations: int) -> Fit:
+    def interval(self, place: int, error: float, bounds: Interval = (-math.inf, math.inf)) -> Interval:
+        """The interval of one constant; inf at an end that the data do not determine.
+
+        place: its number; error: its standard error, inf where unknown; bounds: what the constant may be.
+        """
+        centre = float(self.best.program.constants[place])
+        size = abs(centre) if centre != 0.0 else 1.0
+        step = self.allowed * error if np.isfinite(error) and error > 0.0 else 0.1 * size
+        along = _valley(self.matrix, place)
+        ends = []
+        for sign, bound in zip((-1.0, 1.0), bounds, strict=True):
+            farthest = min(FARTHEST * size, abs(bound - centre))
+            zero = abs(centre) if sign * centre < 0.0 else math.inf
+            length = 0.0
+            if farthest > 0.0:
+                side = _Side(self, place, sign, along)
+                length = _end(side.distance, step, size, self.allowed, farthest, zero, self.deadline)
+            ends.append(centre + sign * length)
+        return max(ends[0], bounds[0]), min(ends[1], bounds[1])
+
+
+class _Side:
+    """One constant on its way up or down, and the fits of the others for it."""
+
+    def __init__(self, profile: Profile, place: int, sign: float, along: Floats):
+        """along (P,): see `_valley`."""
+        self.profile, self.place, self.sign = profile, place, sign
+        constants, starts = profile.best.program.constants, profile.best.starts
+        self.centre = float(constants[place])
+        self.fixed = profile.held.copy()
+        self.fixed[place] = True
+        middle = np.concatenate([constants, starts.ravel()])
+        whole = np.zeros(len(middle))
+        whole[: len(along)] = along
+        self.along = sign * whole
+        self.path = [(0.0, middle)]  # steps, and all parameters of the fits there
+
+    def distance(self, step: float) -> float:
+        """How far from the best fit the data see the constant after a step, in standard errors."""
+        profile = self.profile
+        begins = _followed(self.path, step, self.along)
+        for one in begins:
+            one[self.place] = self.centre + self.sign * step
+        begins.sort(key=lambda one: self._fitted(one, 0).error)
+        found = math.inf
+        for begin in begins:  # usually the first is enough
+            moved = self._fitted(begin, ITERATIONS)
+            if (own := self._distance(moved)) < found:
+                found, best = own, moved
+            if found <= (1.0 + CLOSE) * profile.allowed or profile.deadline.over:
+                break
+        if math.isfinite(found):
+            self.path.append((step, np.concatenate([best.program.constants, best.starts.ravel()])))
+        return found
+
+    def _fitted(self, parameters: Floats, iterations: int) -> Fit:
+        """The other constants, and perhaps initial values, fitted from these parameters."""
+        profile, best = self.profile, self.profile.best
+        count = len(best.program.constants)
         return fit_constants(
-            fit.program.with_constants(parameters[:count]), data, fit_starts=fit_starts, fixed=fixed,
-            starts=parameters[count:].reshape(fit.starts.shape), iterations=iterations, bends=True,
+            best.program.with_constants(parameters[:count]), profile.data, fit_starts=profile.fit_starts,
+            fixed=self.fixed, starts=parameters[count:].reshape(best.starts.shape), iterations=iterations,
+            bends=True,
         )  # fmt: skip
 
-    def distance_towards(sign: float) -> Callable[[float], float]:
-        """The distance in standard errors that the data see, of a constant moved by a step."""
-        path = [(0.0, middle)]  # steps, and all parameters of the fits there
-
-        def distance(moved: Fit) -> float:
-            if not np.isfinite(moved.error):
-                return math.inf
-            return math.sqrt(max(moved.error - fit.error, 0.0) * data.count / variance)
-
-        def seen(step: float) -> float:
-            begins = _followed(path, step, sign * along)
-            for one in begins:
-                one[place] = centre + sign * step
-            begins.sort(key=lambda one: fitted(one, 0).error)
-            found = math.inf
-            for begin in begins:  # usually the first is enough
-                moved = fitted(begin, ITERATIONS)
-                if (own := distance(moved)) < found:
-                    found, best = own, moved
-                if found <= (1.0 + CLOSE) * allowed or deadline.over:
-                    break
-            if math.isfinite(found):
-                path.append((step, np.concatenate([best.program.constants, best.starts.ravel()])))
-            return found
-
-        return seen
-
-    size = abs(centre) if centre != 0.0 else 1.0
-    step = allowed * error if np.isfinite(error) and error > 0.0 else 0.1 * size
-    ends = []
-    for sign, bound in zip((-1.0, 1.0), bounds, strict=True):
-        farthest = min(FARTHEST * size, abs(bound - centre))
-        zero = abs(centre) if sign * centre < 0.0 else math.inf
-        length = 0.0
-        if farthest > 0.0:
-            length = _end(distance_towards(sign), step, size, allowed, farthest, zero, deadline)
-        ends.append(centre + sign * length)
-    return max(ends[0], bounds[0]), min(ends[1], bounds[1])
+    def _distance(self, moved: Fit) -> float:
+        profile = self.profile
+        if not np.isfinite(moved.error):
+            return math.inf
+        return math.sqrt(max(moved.error - profile.best.error, 0.0) * profile.data.count / profile.variance)
 
 
 def _valley(matrix: Floats, place: int) -> Floats:
