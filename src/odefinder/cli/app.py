@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from odefinder.cli import starting  # isort: skip  (before what is slow)
+
 from typing import Annotated, Any
 
 import typer
@@ -9,7 +11,7 @@ import typer
 from odefinder.cli.bench import bench
 from odefinder.cli.demo import demo
 from odefinder.cli.doctor import doctor
-from odefinder.cli.exits import open_streams
+from odefinder.cli.exits import INTERRUPTED, leave_at_once, open_streams
 from odefinder.cli.export import export
 from odefinder.cli.fit import fit
 from odefinder.cli.generate import generate
@@ -17,6 +19,7 @@ from odefinder.cli.page import page
 from odefinder.cli.simulate import simulate
 from odefinder.cli.train import train
 
+starting.imported()
 app = typer.Typer(
     no_args_is_help=True,
     add_completion=False,
@@ -56,4 +59,11 @@ def _options(
 def main() -> None:
     """Entry point of the console script."""
     open_streams()
-    app()
+    try:
+        app()
+    except SystemExit as end:
+        if end.code == INTERRUPTED:
+            leave_at_once(INTERRUPTED)
+        raise
+    except KeyboardInterrupt:  # before the command itself began
+        leave_at_once(INTERRUPTED)

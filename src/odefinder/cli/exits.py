@@ -13,7 +13,7 @@ import sys
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, NoReturn
 
 import typer
 
@@ -63,6 +63,14 @@ def open_streams() -> None:
                 with contextlib.suppress(OSError):
                     os.dup2(descriptor, number)
             setattr(sys, name, open(number, mode, encoding="utf-8", closefd=False))  # noqa: SIM115
+
+
+def leave_at_once(code: int) -> NoReturn:
+    """End without tearing libraries down: a thread that still loads the network would abort the process."""
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(OSError, ValueError, AttributeError):
+            stream.flush()
+    os._exit(code)
 
 
 def _discard_output() -> None:
