@@ -108,3 +108,17 @@ def test_what_does_nothing_is_dropped_along_the_path_of_a_hidden_state() -> None
     model = quick(hidden=1, known="g' = ?; c' = ?", guess=guess)
     model.fit(table, inputs=["amt"], variables=["c"])
     assert str(model.system_).splitlines() == ["c' = 0.15*g - 0.25*c", "g' = -0.9*g"]
+
+
+def test_score_finds_inputs_and_conditions_among_the_columns() -> None:
+    tank = ODESystem.from_text("h' = k*u - 0.5*h", inputs=["u", "k"])
+    force = np.sin(TIMES) + 1.0
+    tables = []
+    for k in (0.5, 1.0, 2.0):
+        h = tank.simulate([1.0], TIMES, inputs={"u": force}, conditions={"k": k})[:, 0]
+        tables.append(pd.DataFrame({"time": TIMES, "h": h, "u": force, "k": k}))
+    model = quick(known="h' = a*k*u - b*h").fit(tables, inputs=["u"], conditions=["k"])
+    assert model.score(tables[1]) > 0.9999
+    assert model.score(tables) > 0.9999
+    with pytest.raises(SettingsError, match="the system reads u, k"):
+        model.score(tables[1][["time", "h"]])

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from odefinder.data.dataset import Dataset, Floats
-from odefinder.data.forms import dataset_of, with_variables_of
+from odefinder.data.forms import columns_named, dataset_of, with_variables_of
 from odefinder.data.time_units import in_units_of
 from odefinder.edge.parameters import checked_all
 from odefinder.edge.rules import items
@@ -281,10 +281,15 @@ class ODEFormer(Results, Parameters):
             same attractor), `lyapunov_exponent` (the largest) or `dimension` (of the attractor).
 
         They begin at the first values of the data, or, where these are noisy or missing, at estimates; those
-        of velocities that nobody measured are fitted.  Columns with names are found by them, in any order.
+        of velocities that nobody measured are fitted.  Columns with names are found by them, in any order;
+        inputs and conditions, too, unless they are given.
         """
         self._fitted()
         measure = checked_measure(measure)
+        if inputs is None:
+            inputs = columns_named(X, self.dataset_.inputs)
+        if conditions is None:
+            conditions = columns_named(X, self.dataset_.conditions)
         given = in_units_of(
             dataset_of(X, t, inputs=inputs, conditions=conditions, errors=errors), self.dataset_.clock
         )

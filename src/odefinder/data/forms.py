@@ -28,6 +28,14 @@ def dataset_of(
     return joined(X) if several else X
 
 
+def columns_named(X: Any, names: Sequence[str]) -> list[str] | None:
+    """These names, if the table, mapping or list of them has columns of all of them; otherwise None."""
+    tables = list(X) if isinstance(X, (list, tuple)) else [X]
+    keys = [set(one.keys()) for one in tables if hasattr(one, "keys") and not isinstance(one, Dataset)]
+    found = len(names) > 0 and len(keys) == len(tables) > 0 and all(set(names) <= own for own in keys)
+    return list(names) if found else None
+
+
 def with_variables_of(dataset: Dataset, names: tuple[str, ...]) -> Dataset:
     """The data with the variables of these names, or in their places where one of both sides has no names."""
     given = dataset.variables

@@ -179,7 +179,8 @@ def _in_order(points: _Points, of: str) -> tuple[_Points, list[str]]:
     if len(again):
         raise DataError(
             f"the times start over in row {points.rows[again[0]]}{of}: these look like {len(again) + 1} "
-            f"trajectories one after the other; {SEPARATE}"
+            f"trajectories one after the other; {SEPARATE}.  If they are replicates of one trajectory, sort "
+            "the rows by time"
         )
     notes = []
     if (np.diff(times) < 0.0).any():

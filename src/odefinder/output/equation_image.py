@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from odefinder.expressions.printing import latex_derivative, to_latex, to_text
+from odefinder.data.dataset import Dataset
+from odefinder.expressions.digits import Digits
+from odefinder.expressions.printing import to_latex, to_text
+from odefinder.expressions.program import Program
+from odefinder.output.higher_order import latex_left, state_names, written_equations
 from odefinder.system import ODESystem
 
 SIZES = (14.0, 12.5, 11.0, 9.5, 8.0)  # points
@@ -49,20 +54,24 @@ class EquationImage(NamedTuple):
             y -= below + GAP * self.size
 
 
-def equation_image(system: ODESystem, inches: float) -> EquationImage:
+def equation_image(system: ODESystem, dataset: Dataset, inches: float) -> EquationImage:
     """The equations for a figure of this width; lines that are too long are cut."""
     available = _POINTS * inches * _MARGIN
-    shown = range(min(system.dimension, MAX_LINES))
-    lines = [_formula(system, index) for index in shown]
+    names = [*state_names(system, dataset), *system.inputs]
+    every = [(names[number], equation) for number, equation, _ in written_equations(system, dataset)]
+    shown, digits = every[:MAX_LINES], system.digits or DIGITS
+    lines = [_formula(name, equation, names, digits) for name, equation in shown]
     size = next((size for size in SIZES if _total(lines, size) <= available), SIZES[-1])
     if _total(lines, size) > available:
         room = available - max(_extent(left, size)[0] for left, _ in lines)
         lines = [
-            line if _extent(line[1], size)[0] <= room else (line[0], _cut(system, index, size, room))
-            for index, line in zip(shown, lines, strict=True)
+            line
+            if _extent(line[1], size)[0] <= room
+            else (line[0], _cut(to_text(equation, names, digits), size, room))
+            for (_, equation), line in zip(shown, lines, strict=True)
         ]
-    if system.dimension > MAX_LINES:
-        lines.append(("", rf"$\;\ldots\;\mathrm{{and\ {system.dimension - MAX_LINES}\ more}}$"))
+    if len(every) > MAX_LINES:
+        lines.append(("", rf"$\;\ldots\;\mathrm{{and\ {len(every) - MAX_LINES}\ more}}$"))
     extents = [(_extent(left, size), _extent(right, size)) for left, right in lines]
     heights = [(max(left[1], right[1]), max(left[2], right[2], 0.7 * size)) for left, right in extents]
     widths = [max(one[side][0] for one in extents) for side in (0, 1)]
@@ -74,10 +83,9 @@ def _total(lines: list[tuple[str, str]], size: float) -> float:
     return sum(max(_extent(line[side], size)[0] for line in lines) for side in (0, 1))
 
 
-def _formula(system: ODESystem, index: int) -> tuple[str, str]:
+def _formula(name: str, equation: Program, names: Sequence[str], digits: Digits) -> tuple[str, str]:
     """One equation in Matplotlib's subset of LaTeX."""
-    left = latex_derivative(system.variables[index])
-    right = to_latex(system.program.components()[index], system.names, system.digits or DIGITS)
+    left, right = latex_left(name), to_latex(equation, names, digits)
     # Brackets grow only around fractions; functions stand apart from the factor before them.
     flat = re.compile(r"\\left([(|])((?:(?!\\left|\\right|\\frac).)*)\\right([)|])")
     while flat.search(right):
@@ -112,8 +120,8 @@ def _extent_of_one(text: str) -> tuple[float, float, float]:
     return float(box.x1) / 10.0, max(0.0, -float(box.y0)) / 10.0, float(box.y1) / 10.0
 
 
-def _cut(system: ODESystem, index: int, size: float, room: float) -> str:
+def _cut(text: str, size: float, room: float) -> str:
     """Plain text that ends where the figure does."""
-    text = "  = " + to_text(system.program.components()[index], system.names, system.digits or DIGITS)
+    text = "  = " + text
     length = max(8, int(room / (0.6 * size))) if np.isfinite(room) else 8
     return text if len(text) <= length else text[: length - 4] + " ..."

@@ -49,14 +49,14 @@ def equations_latex(
     names = [*state_names(system, dataset), *system.inputs]
     return aligned(
         [
-            f"{_left(names[number])} &= {to_latex(equation, names, digits, own)}"
+            f"{latex_left(names[number])} &= {to_latex(equation, names, digits, own)}"
             for number, equation, own in written_equations(system, dataset, labels)
         ]
     )
 
 
-def _left(name: str) -> str:
-    """The derivative of x, or of x'."""
+def latex_left(name: str) -> str:
+    """The left-hand side of an equation: the derivative of x, or of x'."""
     plain = name.rstrip("'")
     return latex_derivative(plain, 1 + len(name) - len(plain))
 

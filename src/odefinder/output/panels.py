@@ -104,12 +104,13 @@ def draw_panels(
 
 
 def draw_inputs(panels: Sequence[Any], dataset: Dataset) -> None:
-    """The known signals of every trajectory, one panel each."""
+    """The known signals of every trajectory, one panel each, in the colours of the trajectories."""
+    colour = colours_of(dataset) if len(dataset) > 1 else lambda k, j: GREY
     for j, axes in enumerate(panels):
-        for times, signals in zip(dataset.times, dataset.signals, strict=True):
+        for k, (times, signals) in enumerate(zip(dataset.times, dataset.signals, strict=True)):
             inside = signals.knots[(signals.knots >= times[0]) & (signals.knots <= times[-1])]
             fine = np.union1d(np.linspace(times[0], times[-1], FINE_POINTS), inside)
-            axes.plot(fine, values_at(signals, fine)[:, j], color=GREY, linewidth=1.2)
+            axes.plot(fine, values_at(signals, fine)[:, j], color=colour(k, j), linewidth=1.2)
         set_label(axes.yaxis, dataset.inputs[j])
         axes.set_title("input", loc="right", fontsize=8, color=GREY, pad=3)
 

@@ -52,7 +52,7 @@ def plot_fit(
     first trajectories; horizon: how long the trajectories go on after the data.
     """
     rows = min(dataset.dimension, MAX_PANELS)
-    figure, body = _figure(0.6 + max(1.5 * rows, 2.4), system)
+    figure, body = _figure(0.6 + max(1.5 * rows, 2.4), system, dataset)
     draw_panels(body, dataset, simulate(dataset, system, starts, horizon), bands)
     return figure
 
@@ -61,7 +61,7 @@ def plot_fit(
 def phase_portrait(dataset: Dataset, system: ODESystem | None = None, starts: ArrayLike | None = None) -> Any:
     """Variable against variable, in 2-D with the flow; in 1-D the derivative over the variable."""
     plane = dataset.dimension < 3
-    figure, body = _figure(4.4 if plane else 3.2, system, width=5.6 if plane else WIDTH)
+    figure, body = _figure(4.4 if plane else 3.2, system, dataset, width=5.6 if plane else WIDTH)
     pairs = pairs_of_variables(dataset.dimension)
     simulated = simulate(dataset, system, starts)
     for axes, pair in zip(np.atleast_1d(body.subplots(1, len(pairs))), pairs, strict=True):
@@ -75,7 +75,7 @@ def plot_attractors(dataset: Dataset, system: ODESystem, starts: ArrayLike | Non
 
     For chaotic data, where no system can follow a trajectory for long.
     """
-    figure, body = _figure(3.7, system)
+    figure, body = _figure(3.7, system, dataset)
     first = dataset.first_values() if starts is None else np.atleast_2d(np.asarray(starts, np.float64))
     draw_attractors(body, dataset, system, first)
     return figure
@@ -84,7 +84,7 @@ def plot_attractors(dataset: Dataset, system: ODESystem, starts: ArrayLike | Non
 @styled
 def plot_candidates(front: Front) -> Any:
     """Error against complexity; the chosen candidate is marked."""
-    figure, body = _figure(3.4, None, width=5.6)
+    figure, body = _figure(3.4, width=5.6)
     draw_front(body.subplots(), front)
     return figure
 
@@ -103,7 +103,7 @@ def summary_figure(
     bands: around the first trajectories; horizon: how long the trajectories go on after the data.
     """
     rows = min(dataset.dimension, MAX_PANELS)
-    figure, body = _figure(0.4 + max(1.45 * rows, 3.4 if front is None else 4.6), system)
+    figure, body = _figure(0.4 + max(1.45 * rows, 3.4 if front is None else 4.6), system, dataset)
     left, right = body.subfigures(1, 2, width_ratios=[1.45, 1.0])
     simulated = simulate(dataset, system, starts, horizon)
     draw_panels(left, dataset, simulated, bands)
@@ -115,12 +115,14 @@ def summary_figure(
     return figure
 
 
-def _figure(height: float, system: ODESystem | None, width: float = WIDTH) -> tuple[Any, Any]:
+def _figure(
+    height: float, system: ODESystem | None = None, dataset: Dataset | None = None, width: float = WIDTH
+) -> tuple[Any, Any]:
     """A figure without a window, and its part below the equations."""
     from matplotlib.figure import Figure
     from matplotlib.layout_engine import ConstrainedLayoutEngine
 
-    equations = None if system is None else equation_image(system, width)
+    equations = None if system is None or dataset is None else equation_image(system, dataset, width)
     total = height + (0.0 if equations is None else equations.inches)
     figure = Figure(figsize=(width, total), layout=ConstrainedLayoutEngine(w_pad=0.09, h_pad=0.06))
     if equations is None:
