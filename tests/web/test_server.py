@@ -176,11 +176,18 @@ def test_roles_that_make_no_sense(client: TestClient, roles: dict[str, str], sen
     assert sentence in found["error"]
 
 
-def test_a_table_that_cannot_be_used_still_shows_its_columns(client: TestClient) -> None:
+def test_a_column_of_text_is_left_out(client: TestClient) -> None:
     found = upload(client, "t,x,who\n0,1,a\n1,2,b\n2,4,c\n3,8,d\n4,9,e\n").json()
-    assert "the column 'who' has text" in found["error"]
     assert found["roles"] == {"t": "time", "x": "observed", "who": "ignore"}
-    mended = client.post(f"api/tables/{found['id']}/reading", json={"roles": found["roles"]}).json()
+    assert found["data"]["notes"][0].startswith("Left out, as there are no numbers: 'who'.")
+    assert "error" not in found
+
+
+def test_a_table_that_cannot_be_used_still_shows_its_columns(client: TestClient) -> None:
+    found = upload(client, "t,x,y\n0,1,2\n1,2,3\n2,4,b\n3,8,5\n4,9,6\n").json()
+    assert "the column 'y' has text, 'b' in row 3" in found["error"]
+    roles = {**found["roles"], "y": "ignore"}
+    mended = client.post(f"api/tables/{found['id']}/reading", json={"roles": roles}).json()
     assert "error" not in mended
 
 

@@ -58,7 +58,7 @@ def test_a_column_that_changes_where_the_times_start_over(tmp_path: Path) -> Non
 def test_times_that_start_over_for_no_reason(tmp_path: Path) -> None:
     found = preview(table(tmp_path, "t,x\n" + "\n".join(f"{k % 5},{k}" for k in range(10))))
     assert "the times start over in row 6" in found["error"]
-    assert "on this page: choose “trajectory” over the column" in found["error"]
+    assert "choose “trajectory” over the column that tells them apart" in found["error"]
 
 
 def test_several_files_are_trajectories(tmp_path: Path) -> None:

@@ -18,6 +18,7 @@ from multiprocessing.connection import Connection
 from typing import Any
 
 from odefinder.inference.find import PREPARING
+from odefinder.web.advice import on_the_page
 from odefinder.web.options import option_in
 from odefinder.web.shelf import Shelf, new_id
 from odefinder.web.worker import REFUSED, STOP, STOPPED, Task, work
@@ -147,7 +148,7 @@ class Fits:
 
     @staticmethod
     def _end(job: Job, state: str, message: str) -> None:
-        job.message, job.ended = message, time.monotonic()
+        job.message, job.ended = on_the_page(message), time.monotonic()
         if state == REFUSED:
             state, job.option = FAILED, option_in(message)
         job.state = state

@@ -17,7 +17,7 @@ from odefinder.numerics.signals import Signals
 from odefinder.output.export import target
 from odefinder.output.higher_order import equations_latex, equations_text, state_names
 from odefinder.system import ODESystem
-from odefinder.web.advice import suggestions
+from odefinder.web.advice import on_the_page, suggestions
 from odefinder.web.curves import curves, residuals
 from odefinder.web.plain import number, numbers
 from odefinder.web.sliders import sliders_of, varied_of, with_varied
@@ -35,7 +35,7 @@ def result_of(model: ODEFormer) -> dict[str, Any]:
     fronts = on_front(sizes, [-one.explained for one in found])
     return {
         "data": data_of(model.dataset_),
-        "notes": model.notes_[len(model.dataset_.notes) :],  # those of the data come with them
+        "notes": [on_the_page(one) for one in model.notes_[len(model.dataset_.notes) :]],  # data have theirs
         "suggestions": suggestions(model),
         "noise": numbers(model.noise_),
         "chosen": model.chosen_,

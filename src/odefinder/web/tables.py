@@ -200,32 +200,37 @@ def preview(table: Table, reading: Reading = AS_FOUND) -> dict[str, Any]:
     try:
         dataset = table.dataset(columns, reading)
     except OdefinderError as error:
-        label = None if roles else _label_column(frame)
-        if label is None:
-            return {**found, "roles": roles or _guessed_roles(frame), "error": on_the_page(str(error))}
-        return _with_labels(table, columns, reading, label, {**found, "error": on_the_page(str(error))})
+        found["error"] = on_the_page(str(error))
+        return {**found, "roles": roles} if roles else _guessed(table, columns, reading, found)
     return {**found, "roles": roles or _understood_roles(frame, dataset), "data": data_of(dataset)}
 
 
-def _with_labels(
-    table: Table, columns: Sequence[Columns], reading: Reading, label: str, found: dict[str, Any]
+def _guessed(
+    table: Table, columns: Sequence[Columns], reading: Reading, found: dict[str, Any]
 ) -> dict[str, Any]:
-    """The preview of a table whose times start over with each value of a column: it names trajectories."""
-    frame = columns[0][0]
-    assert frame is not None
-    numeric = pd.api.types.is_numeric_dtype(frame[label].dtype)
-    roles = {**_guessed_roles(frame), label: "group" if numeric else "trajectory"}
+    """The preview of a table that cannot be read as it is, with other roles where these help."""
+    frame = pd.DataFrame() if columns[0][0] is None else columns[0][0]
+    roles, notes = _guessed_roles(frame), []
+    label = _label_column(frame)
+    if label is not None:
+        numeric = pd.api.types.is_numeric_dtype(frame[label].dtype)
+        roles[label] = "group" if numeric else "trajectory"
+        also = ", and is known for each of them" if numeric else ""
+        notes = [f"The times start over with every value of {label!r}: it tells trajectories apart{also}."]
+    texts = [title for title, role in roles.items() if role == "ignore"]
+    if texts:
+        names = ", ".join(map(repr, texts))
+        notes.append(
+            f"Left out, as there are no numbers: {names}. “Trajectory” is for what tells them apart."
+        )
+    if not notes:
+        return {**found, "roles": roles}
     try:
-        dataset = table.dataset(columns, replace(reading, roles=roles))
+        data = data_of(table.dataset(columns, replace(reading, roles=roles)))
     except OdefinderError:
         return {**found, "roles": roles}
     del found["error"]
-    data = data_of(dataset)
-    also = ", and is known for each of them" if numeric else ""
-    data["notes"].insert(
-        0, f"The times start over with every value of {label!r}: it tells trajectories apart{also}."
-    )
-    return {**found, "roles": roles, "chosen": True, "data": data}
+    return {**found, "roles": roles, "chosen": True, "data": {**data, "notes": [*notes, *data["notes"]]}}
 
 
 def _label_column(frame: pd.DataFrame) -> str | None:

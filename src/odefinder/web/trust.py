@@ -9,6 +9,7 @@ import numpy as np
 from odefinder.errors import SettingsError
 from odefinder.estimator import ODEFormer
 from odefinder.output.higher_order import equations_text
+from odefinder.web.advice import on_the_page
 from odefinder.web.models import FARTHEST, with_choice
 from odefinder.web.plain import drawn, number, numbers
 
@@ -38,7 +39,7 @@ def trust_of(model: ODEFormer, row: int) -> dict[str, Any]:
             for one in summary.constants
             if not one.given or one.fixed
         ],
-        "remarks": list(summary.remarks),
+        "remarks": [on_the_page(one) for one in summary.remarks],
     }
 
 

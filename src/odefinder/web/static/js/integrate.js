@@ -34,22 +34,43 @@ const INSIDE = [
   [0, 40617522 / 29380423, -110615467 / 29380423, 69997945 / 29380423],
 ];
 
-// program: { ops, values } in prefix order, one equation after the other.  Read from the end with a stack, it
-// is its own evaluation code: what is left on the stack are the equations, the first on top.
+// program: { ops, values } in prefix order, one equation after the other.  It becomes steps on registers:
+// variables first, then constants and results.  What occurs several times is computed once.
 export function evaluator({ ops, values }) {
-  const stack = new Float64Array(ops.length);
-  return (names, out) => {
-    let top = 0;
-    for (let i = ops.length - 1; i >= 0; i -= 1) {
-      const op = ops[i];
-      if (op === CONST) { stack[top] = values[i]; top += 1; }
-      else if (op === VAR) { stack[top] = names[values[i]]; top += 1; }
-      else if (op === ADD) { top -= 1; stack[top - 1] += stack[top]; }
-      else if (op === MUL) { top -= 1; stack[top - 1] *= stack[top]; }
-      else if (op === POW) { top -= 1; stack[top - 1] = stack[top] ** stack[top - 1]; }
-      else stack[top - 1] = UNARY[op](stack[top - 1]);
+  const count = 1 + values.reduce((most, value, i) => (ops[i] === VAR ? Math.max(most, value) : most), -1);
+  const registers = new Array(count).fill(0);
+  const steps = []; // four numbers each: opcode, operands, result
+  const places = new Map();
+  const place = (key, value, step) => {
+    if (!places.has(key)) {
+      places.set(key, registers.push(value) - 1);
+      if (step) steps.push(...step, registers.length - 1);
     }
-    for (let j = 0; j < out.length; j += 1) out[j] = stack[top - 1 - j];
+    return places.get(key);
+  };
+  const stack = [];
+  for (let i = ops.length - 1; i >= 0; i -= 1) {
+    const op = ops[i];
+    if (op === CONST) stack.push(place(`${values[i]}`, values[i]));
+    else if (op === VAR) stack.push(values[i]);
+    else {
+      const [first, second] = [stack.pop(), op <= POW ? stack.pop() : 0];
+      stack.push(place(`${op} ${first} ${second}`, 0, [op, first, second]));
+    }
+  }
+  const equations = stack.reverse();
+  const memory = Float64Array.from(registers);
+  const code = Int32Array.from(steps);
+  return (names, out) => {
+    for (let j = 0; j < count; j += 1) memory[j] = names[j];
+    for (let i = 0; i < code.length; i += 4) {
+      const [op, first, second] = [code[i], memory[code[i + 1]], memory[code[i + 2]]];
+      if (op === ADD) memory[code[i + 3]] = first + second;
+      else if (op === MUL) memory[code[i + 3]] = first * second;
+      else if (op === POW) memory[code[i + 3]] = first ** second;
+      else memory[code[i + 3]] = UNARY[op](first);
+    }
+    for (let j = 0; j < out.length; j += 1) out[j] = memory[equations[j]];
   };
 }
 
@@ -201,6 +222,11 @@ function norm(k, y, trial, sizes, h) {
 }
 
 function inside(k, y, h, share) {
-  const weights = INSIDE.map(([a, b, c, d]) => share * (a + share * (b + share * (c + share * d))));
-  return y.map((value, j) => value + h * weights.reduce((sum, weight, i) => sum + weight * k[i][j], 0));
+  const values = Float64Array.from(y);
+  for (let i = 0; i < 7; i += 1) {
+    const [a, b, c, d] = INSIDE[i];
+    const weight = h * share * (a + share * (b + share * (c + share * d)));
+    for (let j = 0; j < y.length; j += 1) values[j] += weight * k[i][j];
+  }
+  return values;
 }

@@ -6,8 +6,9 @@ import { el, short } from "./dom.js";
 import { Signals, integrate, withColumns, withConstants } from "./integrate.js";
 
 const STEPS = 200; // of a slider
-const POINTS = 400; // of a curve that follows a slider
+const [POINTS, FEWEST] = [400, 120]; // of a curve that follows a slider; fewer each where there are several
 const REST = 400; // milliseconds
+const WRITING = 200; // milliseconds between two sets of equations: to set them takes as long as a frame
 const SLID = 3; // trajectories with sliders for their starts: more would fill the page
 const REMARKS = { "ran away": "The solution runs away; later values are not drawn." };
 
@@ -139,11 +140,13 @@ export class Playground {
   grid(i) {
     const key = `${i} ${this.until}`;
     if (this.grids.key !== this.until) this.grids = { key: this.until };
-    this.grids[key] ??= merged(this.data.trajectories[i].times, this.until);
+    const { trajectories } = this.data;
+    const points = Math.max(FEWEST, POINTS / trajectories.length ** 0.5);
+    this.grids[key] ??= merged(trajectories[i].times, this.until, points);
     return this.grids[key];
   }
 
-  // One request at a time; what changed meanwhile goes with the next one.
+  // One request at a time, and equations not with every frame; what changed meanwhile goes with the next one.
   async ask(curves) {
     this.again = this.busy;
     if (this.busy) return;
@@ -159,6 +162,7 @@ export class Playground {
     } catch (error) {
       this.remark.textContent = error.message;
     }
+    if (!curves) await new Promise((next) => setTimeout(next, WRITING));
     this.busy = false;
     if (this.again) this.ask(!this.simulated());
   }
@@ -178,9 +182,9 @@ function sizesOf(curves, dimension) {
     curves.reduce((most, { states }) => states[j].reduce((a, b) => Math.max(a, Math.abs(b ?? 0)), most), 0) || 1);
 }
 
-function merged(data, until) {
+function merged(data, until, points) {
   const [begin, end] = [data[0], data.at(-1)];
-  const count = Math.floor(POINTS * Math.max(1, until) ** 0.5);
+  const count = Math.floor(points * Math.max(1, until) ** 0.5);
   const fine = Array.from({ length: count }, (_, k) => begin + ((until * (end - begin)) * k) / (count - 1));
   const times = [...new Set([...fine, ...data])].sort((a, b) => a - b);
   const place = new Map(times.map((time, k) => [time, k]));

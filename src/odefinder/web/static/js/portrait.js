@@ -7,6 +7,7 @@ import { NAMESPACE, Plane, line, range, share, svg } from "./svg.js";
 
 const SIZE = 420;
 const MARGIN = { left: 56, right: 12, top: 12, bottom: 44 };
+const LONGEST = 24; // letters of a name at an axis
 const MANY = 500; // points: smaller dots then
 const KEYS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
 
@@ -70,7 +71,7 @@ export class Portrait {
   }
 
   redraw() {
-    const names = this.used.map((j) => this.variables[j]);
+    const names = this.used.map((j) => cut(this.variables[j]));
     const plane = new Plane({ width: SIZE, height: SIZE, margin: MARGIN }, this.ranges);
     this.map = this.three ? projection(this.ranges, this.turn) : (point) => plane.at(point);
     this.dots = this.data.flatMap((one, k) => pointsOf(one, this.used).map((point) => ({ point, at: this.map(point), k })));
@@ -179,6 +180,7 @@ function projection(ranges, { around, up }) {
   };
 }
 
+const cut = (name) => (name.length > LONGEST ? `${name.slice(0, LONGEST - 1)}…` : name);
 const rough = (value) => String(Number(value.toPrecision(2)));
 
 function box(map, names, [rx, ry, rz]) {

@@ -76,7 +76,7 @@ function tableOf(table, roles, changed) {
   return el("table", {}, head, el("tbody", {}, ...body));
 }
 
-const help = () => el("details", { class: "facts" }, el("summary", {}, "Say over each column what it is. What the roles mean"),
+const help = () => el("details", { class: "facts" }, el("summary", {}, "Say over each column what it is (what the roles mean)"),
   el("ul", {}, ...Object.entries(MEANING).map(([role, words]) => el("li", {}, el("strong", {}, role), `: ${words}`))));
 
 // What no column says: the unit of time, and standard errors.

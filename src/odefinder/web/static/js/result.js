@@ -178,7 +178,7 @@ class Result {
     const texts = ["source", "system"];
     const head = el("tr", {}, ...titles.map((title) => el("th", { scope: "col", class: texts.includes(title) ? "words" : "" }, title)));
     return el("div", { class: "candidates tight", tabindex: "0", role: "region", "aria-label": "Candidates" },
-      el("table", {}, el("thead", {}, head), el("tbody", {}, ...rows)));
+      el("table", { class: windows ? "windows" : "" }, el("thead", {}, head), el("tbody", {}, ...rows)));
   }
 
   destroy() {
