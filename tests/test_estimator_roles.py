@@ -122,3 +122,10 @@ def test_score_finds_inputs_and_conditions_among_the_columns() -> None:
     assert model.score(tables) > 0.9999
     with pytest.raises(SettingsError, match="the system reads u, k"):
         model.score(tables[1][["time", "h"]])
+
+
+def test_constants_that_only_occur_together_are_named() -> None:
+    t = np.linspace(0.0, 10.0, 60)
+    epidemic = ODESystem.from_text("S' = -0.5*S*I; I' = 0.5*S*I - 0.2*I").simulate([1.0, 0.1], t)
+    model = quick(known="S' = -b*Q*S*I; I' = b*Q*S*I - g*I").fit(epidemic, t, variables=["S", "I"])
+    assert "The data determine only the product of the constants b and Q." in model.notes_

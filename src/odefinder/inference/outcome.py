@@ -69,7 +69,7 @@ def outcome_of(
     if how.knowledge is None or not how.knowledge.sums:
         notes += conserved_notes(dataset)
     notes += fit_notes(best, original) if not early and not alarm_rings() else []
-    notes += _notes_on_hidden(best, judged[0], search, original, how)
+    notes += _notes_on_constants(best, search, original, how) if not alarm_rings() else []
     if period is not None and not alarm_rings():
         notes += chaos_notes(best, original, period / scaling.rate)
     if whole is not dataset:
@@ -111,15 +111,15 @@ def _with_varying(
     return [varied, *rest], [varying_note(varied)]
 
 
-def _notes_on_hidden(
-    best: Explanation, first: Candidate, search: Search, original: Observations, how: FindSettings
+def _notes_on_constants(
+    best: Explanation, search: Search, original: Observations, how: FindSettings
 ) -> list[str]:
-    """What to say about hidden states; first: the best system in canonical units."""
-    if not hidden_states(search.data):
-        return []
+    """What to say about hidden states, and about constants that the data do not determine."""
     free = search.estimate.smoothed
     if how.knowledge is not None:
-        return known_notes(first.fit, search.data, how.knowledge, free)
+        return known_notes(best, original, how.knowledge, free)
+    if not hidden_states(search.data):
+        return []
     error = fit_constants(best.system.program, original, starts=best.starts, iterations=0).error
     return hidden_notes(best, error, original, free)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -13,7 +14,7 @@ from odefinder.expressions.canonical import canonical
 from odefinder.expressions.program import CONST, component_bounds
 from odefinder.inference.fit.identifiable import Undetermined, undetermined
 from odefinder.inference.fit.knowledge import Knowledge
-from odefinder.inference.fit.refine import Fit
+from odefinder.inference.fit.refine import Fit, fit_constants
 from odefinder.inference.remarks import Explanation
 
 BACK = 0.05  # share of the range by which a variable turns back, at least
@@ -44,17 +45,19 @@ def hidden_notes(best: Explanation, error: float, data: Observations, free: bool
     return notes + [_sentence(one, shown) for one in loose]
 
 
-def known_notes(fit: Fit, data: Observations, knowledge: Knowledge, free: bool) -> list[str]:
-    """Which constants of known equations are not determined; fit and data in canonical units."""
-    given = data.given
-    if given is None or not any(role == Role.HIDDEN for role in data.roles):
+def known_notes(best: Explanation, data: Observations, knowledge: Knowledge, free: bool) -> list[str]:
+    """Which constants of a law that is partly known are not determined; data in the user's units."""
+    if best.law is None:
         return []
-    names = [""] * len(given.numbers)
-    for place, name in zip(given.places[0], knowledge.constants, strict=True):
-        names[int(place)] = name
-    found = [f"{value:.4g}" for value in fit.program.constants[: len(fit.program.constants) - len(names)]]
-    loose = undetermined(fit, data, fit_starts=free)
-    return [_sentence(one, [*found, *names]) for one in loose]
+    law = best.law.knowledge()
+    given = law.given(best.law.values(np.arange(len(data))))
+    driven, program = replace(data, given=given), given.nothing_found
+    shown = [""] * len(program.constants)
+    for place, one in zip(given.places[0] + data.dimension, best.law.parameters, strict=True):
+        shown[int(place)] = one.name if one.name in knowledge.constants else f"{one.values[0]:.4g}"
+    error = fit_constants(program, driven, starts=best.starts, iterations=0).error
+    loose = undetermined(Fit(program, best.starts, error), driven, fit_starts=free)
+    return [_sentence(one, shown) for one in loose if all(shown[k] for k in one.constants)]
 
 
 def _sentence(one: Undetermined, constants: Sequence[str]) -> str:
