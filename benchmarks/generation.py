@@ -11,22 +11,18 @@ Times are processor time, so a busy machine hardly changes the ratio.
 from __future__ import annotations
 
 import argparse
-import os
-import sys
 import threading
 import time
-from pathlib import Path
 
 import numpy as np
+from reference_generator import examples as reference_examples
 
 from odefinder.language.tokens import Vocabulary
+from odefinder.limits.processors import cores
 from odefinder.limits.sizes import MAX_TOKENS
 from odefinder.prior.examples import ACCEPTED, EXAMPLE, new_counts
 from odefinder.prior.presets import prior_preset
 from odefinder.prior.sampler import fill
-
-sys.path.insert(0, str(Path(__file__).parent))
-from reference_generator import examples as reference_examples
 
 SEED = 0
 CHUNK = 128
@@ -116,9 +112,8 @@ def main() -> None:
         f"{'reached' if ratio >= GOAL_RATIO else 'MISSED'}"
     )
 
-    cores = len(os.sched_getaffinity(0))
-    thread_counts = [n for n in (1, 2, 4, 8, 16, 32, 64) if n <= cores]
-    print(f"\nThreads, best of three; {cores} cores here, which other work may share\n")
+    thread_counts = [n for n in (1, 2, 4, 8, 16, 32, 64) if n <= cores()]
+    print(f"\nThreads, best of three; {cores()} cores here, which other work may share\n")
     print(f"{'preset':10}{'threads':>8}{'per second':>12}{'efficiency':>12}{'cores in use':>14}")
     for preset in VOCABULARY:
         chunks = 1 + round(rates[preset] * max(0.3, seconds / 25) / CHUNK)

@@ -65,9 +65,7 @@ def main() -> None:
     )
     parser.add_argument("--groups", nargs="+", default=["order 2", "inputs"])
     parser.add_argument("--noise", nargs="+", type=float, default=[0.0, 0.03])
-    parser.add_argument(
-        "--cases", type=int, default=100, help="systems of a group, and of a number of states"
-    )
+    parser.add_argument("--cases", type=int, default=100, help="systems per group, and per number of states")
     parser.add_argument("--budget", type=float, default=40.0, help="seconds per fit; enough not to matter")
     options = parser.parse_args()
     labs = chosen(read_laboratory(SETS / "laboratory.json"), ",".join(options.groups))

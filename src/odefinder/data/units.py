@@ -56,6 +56,14 @@ def change_units(
     return length
 
 
+def in_units(program: Program, factors: Floats, rate: float) -> Program:
+    """The system as `change_units` rewrites it, not yet in canonical form."""
+    ops = np.empty(3 * len(program) + 2 * len(factors) + 5, np.int8)
+    values = np.empty(len(ops))
+    length = change_units(program.ops, program.values, len(program), factors, rate, ops, values)
+    return Program(ops[:length].copy(), values[:length].copy())
+
+
 @compiled
 def largest_magnitudes(states: Floats, n: int, out: Floats) -> None:
     """The units of the variables: the largest magnitude in the first n rows of each column.
@@ -126,15 +134,13 @@ class Scaling:
 
     def _changed(self, program: Program, factors: Floats, rate: float) -> Program:
         check_system(program, self.dimension, len(factors))
-        ops = np.empty(3 * len(program) + 2 * len(factors) + 5, np.int8)
-        values = np.empty(len(ops))
-        length = change_units(program.ops, program.values, len(program), factors, rate, ops, values)
-        if not np.isfinite(values[:length]).all():
+        changed = in_units(program, factors, rate)
+        if not np.isfinite(changed.values).all():
             raise ExpressionError(
                 "the change of units overflows: bring the data to units in which values are between 1e-100 "
                 "and 1e100"
             )
-        return canonical(Program(ops[:length], values[:length]))
+        return canonical(changed)
 
 
 def fit_scaling(

@@ -15,6 +15,7 @@ from odefinder.numerics.chaos.records import even_grid, mean_period
 from odefinder.numerics.integrate import Status
 from odefinder.output.axis import label
 from odefinder.output.style import COLOURS, FAINT, GREY, INK, set_limits
+from odefinder.simulation.trajectory import rows_reached
 from odefinder.system import ODESystem, SimulationWarning, StiffnessWarning
 
 FINE_POINTS = 6000  # of the drawn trajectory of the model
@@ -76,7 +77,7 @@ def _continued(system: ODESystem, start: Floats, duration: float) -> tuple[Float
         warnings.simplefilter("ignore", SimulationWarning)  # the figure shows it
         warnings.simplefilter("ignore", StiffnessWarning)
         states = system.simulate(start, times)
-    reached = int(np.isfinite(states).all(axis=1).sum())
+    reached = rows_reached(states)
     if reached < len(times):  # then what there is
         return times[:reached], states[:reached]
     return times[:FINE_POINTS], states[FINE_POINTS:]

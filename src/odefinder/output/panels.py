@@ -19,6 +19,7 @@ from odefinder.numerics.r2 import variance_weighted_r2
 from odefinder.output.axis import LINE, LONG_LINE, PORTRAIT_LINE, set_label
 from odefinder.output.colours import colours_of, condition_entries
 from odefinder.output.style import COLOURS, FAINT, GREY, INK, set_limits
+from odefinder.simulation.trajectory import rows_reached
 from odefinder.system import ODESystem, SimulationWarning, StiffnessWarning
 
 FINE_POINTS = 600  # of a drawn trajectory
@@ -60,7 +61,7 @@ def simulate(
             warnings.simplefilter("ignore", SimulationWarning)  # the figure shows it
             warnings.simplefilter("ignore", StiffnessWarning)
             states = system.simulate(start, fine, signals)
-        reached = max(1, int(np.isfinite(states).all(axis=1).sum()))
+        reached = max(1, rows_reached(states))
         observed = states[np.searchsorted(fine, times)]
         runs.append(Simulated(fine[:reached], states[:reached], reached < len(fine), observed))
     return runs

@@ -10,12 +10,13 @@ from odefinder.numerics.evaluate import evaluate
 from odefinder.numerics.integrate import Status
 from odefinder.numerics.knots import values_at
 from odefinder.numerics.signals import Signals
+from odefinder.simulation.trajectory import rows_reached
 
 Floats = NDArray[np.float64]
 
 END_OF_DOMAIN = (
-    "There it reaches the end of the formula's domain (a root or logarithm of a negative number), as a tank "
-    "that is empty; it does not run away."
+    "There it reaches the end of the formula's domain (a root or logarithm of a negative number), such as "
+    "an empty tank; it does not run away."
 )
 NEAR = 10.0  # times the largest value before: a solution that has grown by more runs away
 
@@ -27,7 +28,7 @@ def leaves_domain(
 
     Its values are those of before, and one more step along the slope leads to where there is no slope.
     """
-    reached = int(np.isfinite(states).all(axis=1).sum())
+    reached = rows_reached(states)
     if status != Status.STEP_TOO_SMALL or not 0 < reached < len(times):
         return False
     last = states[reached - 1]
@@ -43,7 +44,7 @@ def leaves_domain(
 
 def held_at_the_end(states: Floats) -> Floats:
     """The solution with its last value held where it ended: an empty tank stays empty."""
-    reached = int(np.isfinite(states).all(axis=1).sum())
+    reached = rows_reached(states)
     held = states.copy()
     held[reached:] = states[reached - 1]
     return held

@@ -15,6 +15,7 @@ from odefinder.bench.sets import TrueSystem
 from odefinder.bench.tasks import Task, make_tasks
 from odefinder.errors import SettingsError
 from odefinder.output.style import COLOURS, GREY, set_limits, styled
+from odefinder.simulation.trajectory import rows_reached
 from odefinder.system import ODESystem
 
 COLUMNS, PANELS = 7, 63  # per page: all of ODEBench from one initial value
@@ -100,7 +101,7 @@ def _trajectory(task: Task, result: Result) -> np.ndarray:
         return np.empty((0, len(task.variables)))
     program = ODESystem.from_text(result.equations, task.variables).program
     states, _ = predicted(program, task.clean[0], task.t, task.clean)
-    return states[: int(np.isfinite(states).all(axis=1).sum())]
+    return states[: rows_reached(states)]
 
 
 def _verdict(result: Result) -> str:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from odefinder.data.observations import Floats, Ints, Observations
-from odefinder.data.units import Scaling, change_units
+from odefinder.data.units import Scaling, in_units
 from odefinder.errors import ExpressionError
 from odefinder.expressions.canonical import canonical
 from odefinder.expressions.program import CONST, MUL, Program
@@ -122,8 +122,8 @@ def pinned_constants(explicit: Program) -> Bools:
 def _in_canonical_units(explicit: Program, scaling: Scaling) -> tuple[Program, Ints]:
     """The program with a factor of 1 at each constant, and the places of these among all constants."""
     marks = np.arange(2.0, len(explicit.constants) + 2.0)  # a change to the same units adds only factors of 1
-    own = _changed(explicit.with_constants(marks), np.ones(len(scaling.factors)), 1.0).values >= 2.0
-    scaled = _changed(explicit, scaling.factors, scaling.rate)
+    own = in_units(explicit.with_constants(marks), np.ones(len(scaling.factors)), 1.0).values >= 2.0
+    scaled = in_units(explicit, scaling.factors, scaling.rate)
     own &= scaled.ops == CONST
     repeats = np.where(own, 3, 1)
     ops, values = np.repeat(scaled.ops, repeats), np.repeat(scaled.values, repeats)
@@ -132,10 +132,3 @@ def _in_canonical_units(explicit: Program, scaling: Scaling) -> tuple[Program, I
     factor = np.zeros(len(ops), np.bool_)
     factor[last - 1] = True
     return Program(ops, values), np.flatnonzero(factor[ops == CONST])
-
-
-def _changed(program: Program, factors: Floats, rate: float) -> Program:
-    ops = np.empty(3 * len(program) + 2 * len(factors) + 5, np.int8)
-    values = np.empty(len(ops))
-    length = change_units(program.ops, program.values, len(program), factors, rate, ops, values)
-    return Program(ops[:length].copy(), values[:length].copy())
