@@ -118,7 +118,7 @@ def _check_shapes(data: Mapping[str, Any]) -> None:
     tables = [data["states"], *([roles["errors"]] if roles.get("errors") else [])]
     same = all([len(rows) for rows in table] == lengths for table in tables)
     wide = all(len(row) == width for table in tables for rows in table for row in rows)
-    named = {len(data["titles"]), width} == {width} and len(data["labels"]) in (0, len(lengths))
+    named = len(data["titles"]) == width and len(data["labels"]) in (0, len(lengths))
     rising = all(np.all(np.diff(np.asarray(times, np.float64)) > 0) for times in data["times"])
     more = all(len(roles.get(name, ())) in (0, width) for name in ("roles", "derivative_of"))
     each = all(len(roles.get(name) or ()) in (0, len(lengths)) for name in ("signals", "settings", "doses"))
