@@ -70,7 +70,7 @@ def predictions(system: ODESystem, starts: Floats, data: Observations, scaling: 
             path, _ = integrate(program, start, scaling.times(times), rtol=RTOL, bound=BOUND)
         else:
             driven = data.signals_of(k) or NO_SIGNALS
-            path = trajectory(Task(program, starts[k], times, driven, RTOL, MAX_STEPS), None).states
+            path = trajectory(Task(program, starts[k], times, driven, RTOL, MAX_STEPS)).states
         if alarm_rings():
             return None
         paths.append(path)

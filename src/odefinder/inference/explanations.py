@@ -37,7 +37,7 @@ from odefinder.limits.deadline import Deadline
 from odefinder.limits.sizes import MAX_DIMENSION
 
 ROUNDED = 5  # systems of a result whose constants are rounded
-PRINTED = 6  # systems whose digits are counted although time is over, and until when
+PRINTED = 6  # systems whose digits are counted one constant at a time, and although time is over, until when
 COUNTING = 1.2, 0.4  # budgets and seconds; the first system has its digits however late it is
 SECONDS, SHORT = 0.5, 0.1  # for one system once time is over; most need a hundredth; with many variables
 MOST_COUNTED = 20  # variables: with more, there must be time for it
@@ -75,15 +75,23 @@ def explanations(
         if key in known:  # rounded constants may make it one of the others: x^2.02 becomes x^2
             continue
         system = named.system
-        if until := _counting_time(place, dataset.dimension, search.deadline):
-            driven = with_varied(original, named.constants, system.inputs)
-            system = with_digits(system, starts, driven, centre=named.given is None, deadline=until)
         r2 = claim(system, starts, observed, scaling, named.constants)
         if r2 is None and not result:  # after Ctrl-C, or out of time: the first one gets a little more
             with _a_moment(dataset.dimension):
                 r2 = claim(system, starts, observed, scaling, named.constants)
         if r2 is not None or not result:  # the first stays, although there was no time to simulate it
             r2 = -np.inf if r2 is None else r2
+            until = _counting_time(place, dataset.dimension, search.deadline)
+            if until and (np.isfinite(r2) or not result):  # others that end early come last, as they are
+                driven = with_varied(original, named.constants, system.inputs)
+                system = with_digits(
+                    system,
+                    starts,
+                    driven,
+                    centre=named.given is None,
+                    each=len(result) < PRINTED,
+                    deadline=until,
+                )
             known.add(key)
             law = law_of(named, replace(original, given=named.given), system)
             value, source = row.found.criterion, row.found.source

@@ -31,7 +31,13 @@ from odefinder.inference.fit.known_starts import with_starts
 from odefinder.inference.fit.refine import Fit
 from odefinder.inference.fit.windows import long_period
 from odefinder.inference.known_parts import Named, found_in, named_system, with_given
-from odefinder.inference.long_records import WINDOWS_SHARE, defeats, search_windows, time_for_windows
+from odefinder.inference.long_records import (
+    CHAOS_NEEDS,
+    WINDOWS_SHARE,
+    defeats,
+    search_windows,
+    time_for_windows,
+)
 from odefinder.inference.outcome import Outcome, outcome_of, outcome_of_windows
 from odefinder.inference.prepared import LARGE, Prepared, estimated
 from odefinder.inference.proposals import log_prior_of, proposals_of, reading_of, runtime_of
@@ -102,12 +108,13 @@ def _found(
         period = long_period(data) if long else None
         if period is not None:
             windows = WindowedSearch(data, estimate, period, deadline, how.operators)
-            with _until(deadline.within(WINDOWS_SHARE), interrupt, deadline) as share:
-                settled = search_windows(windows, share, guesses)
-            if settled:
-                outcome = outcome_of_windows(windows, ready, whole, deadline)
-                return replace(outcome, notes=notes + outcome.notes, prepared=kept)
-            deadline = time_for_windows(data, deadline)
+            if data.dimension >= CHAOS_NEEDS:
+                with _until(deadline.within(WINDOWS_SHARE), interrupt, deadline) as share:
+                    settled = search_windows(windows, share, guesses)
+                if settled:
+                    outcome = outcome_of_windows(windows, ready, whole, deadline)
+                    return replace(outcome, notes=notes + outcome.notes, prepared=kept)
+                deadline = time_for_windows(data, deadline)
         reading = None if deadline.stopped else reading_of(runtime, data)
         proposals, decoded = proposals_of(reading, data, how, deadline, interrupt)
         report(SEARCHING)

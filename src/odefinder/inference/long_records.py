@@ -22,6 +22,7 @@ from odefinder.numerics.chaos.divergence import Divergence, divergence_of_neighb
 from odefinder.numerics.chaos.lyapunov import lyapunov_spectrum
 from odefinder.system import ODESystem
 
+CHAOS_NEEDS = 3  # variables: with fewer, windows are only searched where the plain search fails
 WINDOWS_SHARE = 0.6  # of the time budget that windows may take before the plain search
 RESERVED = 0.3  # of the time budget, for windows after a plain search of data that look chaotic
 ROUNDED = 3  # systems of a result whose constants are rounded
@@ -69,6 +70,8 @@ def defeats(windows: WindowedSearch, plain: Search, deadline: Deadline) -> bool:
     if windows.convinces(left):
         return False
     windows.deadline = deadline
+    if not windows.found:
+        windows.run_polynomials()
     windows.fit_programs([found.fit.program for found in ranked[:JOINING]], "search")
     best = windows.ranked()
     return windows.convincing and left > CLEARLY * (best[0].fit.error + FLOOR)
@@ -110,6 +113,8 @@ def chaos_notes(best: Explanation, data: Observations, period: float, windowed: 
 
     windowed: whether the system was found over windows.
     """
+    if best.system.dimension < CHAOS_NEEDS and best.r2 >= BAD_R2:
+        return []
     if not windowed and not best.r2 >= BAD_R2:
         found = _divergence(data)
         return [_sentence(str(found))] if found is not None and found.chaotic else []

@@ -23,6 +23,7 @@ Floats = NDArray[np.float64]
 
 ATOL = 1e-10  # error of a step, relative to the size of a variable
 BOUND = 1e12  # times that size: divergence, where a first look did not reach the end
+FAR_BEYOND = 10.0  # times the largest value of the other
 FIRST_LOOK, MOST_LOOKED_AT = 100, 20_000  # rows, at least and at most
 ROUGHLY = 1e-3  # rtol of the first look
 SMALL = 0.1  # share of the rows by which the size of a variable that begins at 0 is judged
@@ -41,56 +42,78 @@ class Task(NamedTuple):
     max_steps: int
 
 
+class Units(NamedTuple):
+    """x = sizes * x~ and t = t0 + t~ / rate; above the bound, x~ counts as divergent."""
+
+    sizes: Floats  # (D,)
+    rate: float
+    bound: float
+
+
 class Trajectory(NamedTuple):
     """The result."""
 
     states: Floats  # (N, D), rows not reached are NaN
     status: Status
     stiff: bool  # whether the implicit method was needed
+    units: Units
 
 
-class Units(NamedTuple):
-    """x = sizes * x~ and t = t0 + t~ / rate."""
-
-    sizes: Floats  # (D,)
-    rate: float
-
-
-def trajectory(task: Task, atol: float | None) -> Trajectory:
+def trajectory(task: Task, atol: float | None = None) -> Trajectory:
     """The states at the times of the task; without atol, it is relative to the size of every variable."""
+    if atol is None:
+        return _run(task, _units_of(task), ATOL)
+    return _run(task, _plain_units(task), atol)
+
+
+def nearby_trajectory(task: Task, like: Trajectory) -> Trajectory:
+    """One that should hardly differ from another: in its units, by its method, without a first look.
+
+    It ends where it is far beyond the other.
+    """
+    largest = float(np.nanmax(np.abs(like.states) / like.units.sizes, initial=1.0))
+    units = like.units._replace(bound=min(like.units.bound, FAR_BEYOND * largest))
+    return _run(task, units, ATOL) if like.stiff else _explicit(task, units, ATOL)
+
+
+def _plain_units(task: Task) -> Units:
+    return Units(np.ones(len(task.start)), 1.0, BOUND * max(1.0, float(np.abs(task.start).max())))
+
+
+def _units_of(task: Task) -> Units:
+    """The units of the solution, by a first look at it."""
     duration = float(task.times[-1] - task.times[0])
-    if atol is not None or duration == 0.0:
-        units = Units(np.ones(len(task.start)), 1.0)
-        bound = BOUND * max(1.0, float(np.abs(task.start).max()))
-        return _run(task, units, ATOL if atol is None else atol, bound)
+    if duration == 0.0:
+        return _plain_units(task)
     rate = float(_power_of_two(np.array(1.0 / duration)))
-    rough = Units(_rough_sizes(task, duration), rate)
+    sizes = _rough_sizes(task, duration)
+    rough = Units(sizes, rate, _largest(sizes))
     some = task.times[evenly(len(task.times), MOST_LOOKED_AT)]
     grid = np.union1d(some, np.linspace(task.times[0], task.times[-1], FIRST_LOOK))
     look = task._replace(times=grid, rtol=max(task.rtol, ROUGHLY))
-    seen = _explicit(look, rough, ATOL, _largest(rough.sizes))
-    units = Units(_sizes(look, seen.states, rough.sizes, duration), rate)
-    bound = _largest(units.sizes) if seen.status == Status.OK else BOUND
-    return _run(task, units, ATOL, bound)
+    seen = _explicit(look, rough, ATOL)
+    sizes = _sizes(look, seen.states, rough.sizes, duration)
+    return Units(sizes, rate, _largest(sizes) if seen.status == Status.OK else BOUND)
 
 
-def _run(task: Task, units: Units, atol: float, bound: float) -> Trajectory:
-    found = _explicit(task, units, atol, bound)
+def _run(task: Task, units: Units, atol: float) -> Trajectory:
+    found = _explicit(task, units, atol)
     if found.status not in (Status.TOO_MANY_STEPS, Status.STEP_TOO_SMALL):
         return found
     from odefinder.numerics.stiff import integrate_stiff
 
     program, start, times, signals = _scaled(task, units)
     states, status = integrate_stiff(
-        program, start, times, task.rtol, atol, signals=signals, max_evaluations=task.max_steps, bound=bound
-    )
+        program, start, times, task.rtol, atol,
+        signals=signals, max_evaluations=task.max_steps, bound=units.bound,
+    )  # fmt: skip
     # Near a singularity both fail; the system is stiff only if the implicit method does better.
     if rows_reached(states) > rows_reached(found.states):
-        return Trajectory(states * units.sizes, status, True)
+        return Trajectory(states * units.sizes, status, True, units)
     return found
 
 
-def _explicit(task: Task, units: Units, atol: float, bound: float) -> Trajectory:
+def _explicit(task: Task, units: Units, atol: float) -> Trajectory:
     program, start, times, signals = _scaled(task, units)
     states, status = integrate(
         program,
@@ -100,9 +123,9 @@ def _explicit(task: Task, units: Units, atol: float, bound: float) -> Trajectory
         rtol=task.rtol,
         atol=atol,
         max_steps=task.max_steps,
-        bound=bound,
+        bound=units.bound,
     )
-    return Trajectory(states * units.sizes, status, False)
+    return Trajectory(states * units.sizes, status, False, units)
 
 
 def _scaled(task: Task, units: Units) -> tuple[Program, Floats, Floats, Signals]:

@@ -112,7 +112,7 @@ def _longer(signals: Signals, end: float, time: int) -> Signals:
 
 def simulated(system: ODESystem, start: Floats, times: Floats, signals: Signals) -> tuple[Floats, str]:
     """The states, NaN where there is no solution, and what to say about that."""
-    found = trajectory(Task(system.program, start, times, signals, RTOL, MAX_STEPS), None)
+    found = trajectory(Task(system.program, start, times, signals, RTOL, MAX_STEPS))
     return found.states, "" if found.status == Status.OK else found.status.message
 
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
+from functools import lru_cache
 
 import numpy as np
 
@@ -69,6 +70,7 @@ def _functions(ops: Ops) -> int:
 # ---------------------------------------------------------------------------------------- repetitions
 
 
+@lru_cache(maxsize=4096)  # a candidate is judged several times
 def repeated(program: Program) -> float:
     """Nats that need not be spent again on what equations have in common."""
     equations = program.components()
