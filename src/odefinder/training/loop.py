@@ -14,7 +14,7 @@ import os
 import signal
 import time
 from collections.abc import Callable
-from dataclasses import asdict
+from dataclasses import asdict, dataclass, replace
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -52,6 +52,38 @@ LOG_EVERY = 5.0  # seconds
 CPU_TOKENS = 4_000  # processed at once on a CPU: about 2.5 GB with the default network
 # What a resume may change; everything else would make it another run.
 MAY_CHANGE = {"threads", "compile", "learning_rate", "warmup", "decay", "clip"}
+
+
+@dataclass(frozen=True)
+class Goal:
+    """How much training is to be done, in minutes or in steps."""
+
+    in_minutes: bool
+    budget: float  # from now on
+    total: float  # of the plan, with what is done already
+
+    @classmethod
+    def of(cls, done: Progress, minutes: float | None, steps: int | None, plan: float | None) -> Goal:
+        """This many more minutes or steps; without a plan, the run ends with them."""
+        if (minutes is None) == (steps is None):
+            raise SettingsError("give either minutes or steps")
+        in_minutes = minutes is not None
+        budget = float((minutes if in_minutes else steps) or 0)
+        if not budget > 0:
+            raise SettingsError("minutes and steps are the training still to be done: more than 0")
+        goal = cls(in_minutes, budget, 0.0)
+        used = goal.used(done)
+        total = plan if plan is not None else used + budget
+        if not total > used:
+            raise SettingsError(
+                f"the plan of {total:g} is used up: {used:g} are already done, and beyond the plan "
+                "the learning rate is 0; give a longer plan"
+            )
+        return replace(goal, total=total)
+
+    def used(self, progress: Progress) -> float:
+        """How much of the total is done."""
+        return progress.minutes if self.in_minutes else float(progress.step)
 
 
 class Run:
@@ -210,24 +242,10 @@ class Run:
 
         snapshots: minutes between small files with the current weights.  Compilation time does not count.
         """
-        if (minutes is None) == (steps is None):
-            raise SettingsError("give either minutes or steps")
-        if not (minutes if minutes is not None else steps or 0) > 0:
-            raise SettingsError("minutes and steps are the training still to be done: more than 0")
         if snapshots is not None and not snapshots > 0:
             raise SettingsError("snapshots is the number of minutes between snapshots: more than 0")
         settings, first = self.settings, self.progress
-
-        def used(progress: Progress) -> float:
-            return progress.minutes if minutes is not None else float(progress.step)
-
-        budget = minutes if minutes is not None else float(steps or 0)
-        total = plan if plan is not None else used(first) + budget
-        if not total > used(first):
-            raise SettingsError(
-                f"the plan of {total:g} is used up: {used(first):g} are already done, and beyond the plan "
-                "the learning rate is 0; give a longer plan"
-            )
+        goal = Goal.of(first, minutes, steps, plan)
         make_folder(self.folder)
         self.processes.join(self.device)
         self.network.train()
@@ -239,7 +257,7 @@ class Run:
             logged = saved = kept = 0.0  # seconds since the start
             while True:
                 batch = meter.waits_for(batches)
-                share = used(self.progress) / total
+                share = goal.used(self.progress) / goal.total
                 rate = learning_rate(settings.learning_rate, share, settings.warmup, settings.decay)
                 loss = self._step(batch, rate)
                 # One clock for all processes, so that they agree on the rate and on when to stop.
@@ -253,7 +271,7 @@ class Run:
                     first.minutes + seconds / 60,
                 )
                 self.stream_state = stream.state
-                done = asked > 0 or used(self.progress) - used(first) >= budget
+                done = asked > 0 or goal.used(self.progress) - goal.used(first) >= goal.budget
                 if not done and seconds - logged <= LOG_EVERY:
                     continue
                 logged = seconds
