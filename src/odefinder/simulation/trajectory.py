@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from odefinder.data.thinning import evenly
-from odefinder.data.units import change_units
+from odefinder.data.units import in_units
 from odefinder.expressions.program import Program
 from odefinder.numerics.evaluate import evaluate, evaluate_gradients
 from odefinder.numerics.integrate import Status, integrate
@@ -133,10 +133,7 @@ def _scaled(task: Task, units: Units) -> tuple[Program, Floats, Floats, Signals]
     program, signals, begin = task.program, task.signals, task.times[0]
     factors = np.concatenate([units.sizes, np.ones(signals.before.shape[1])])
     if units.rate != 1.0 or (units.sizes != 1.0).any():
-        ops = np.empty(3 * len(program) + 2 * len(factors) + 5, np.int8)
-        values = np.empty(len(ops))
-        n = change_units(program.ops, program.values, len(program), factors, units.rate, ops, values)
-        program = Program(ops[:n].copy(), values[:n].copy())
+        program = in_units(program, factors, units.rate)
     doses = signals.doses / units.sizes if signals.doses.shape[1] else signals.doses
     moved = signals._replace(knots=(signals.knots - begin) * units.rate, doses=doses)
     return program, task.start / units.sizes, (task.times - begin) * units.rate, moved
