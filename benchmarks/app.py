@@ -119,7 +119,7 @@ def walk(page: Page, address: str, pictures: Path | None) -> None:
     """From a sample to the report."""
     fit(page, address, "hare_lynx")
     if pictures is not None:
-        picture(page, pictures / "app.png", 1280, 1240, "light")
+        picture(page, pictures / "app.png", 1280, 1560, "light")
         picture(page, pictures / "app_phone.png", 390, 844, "dark")
         page.set_viewport_size({"width": 1280, "height": 900})
     print(f"while a slider moves: {speed(page)}")

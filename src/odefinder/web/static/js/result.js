@@ -59,7 +59,7 @@ class Result {
     place.replaceChildren(
       el("div", { class: "row" }, el("h2", { id: "result-title", tabindex: "-1" }, "Result"), ways(parts)),
       ...[notesBox(this.notes), again && nextSteps(result.suggestions, again)].filter(Boolean),
-      el("div", { class: "columns" }, el("div", {}, this.equations, this.facts), this.constants),
+      el("div", { class: "columns even" }, el("div", {}, this.equations, this.facts), this.constants),
       parts.Candidates, ...(several ? [el("p", { class: "facts" }, MEANING)] : []),
       el("div", { class: several ? "columns" : "" }, this.table, ...(several ? [front] : [])),
       el("div", { class: "columns" },
