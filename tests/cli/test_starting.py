@@ -1,10 +1,14 @@
 """How commands begin and end when Ctrl-C comes at the wrong moment."""
 
+import errno
 import signal
 import subprocess
 import sys
 
 import pytest
+import typer
+
+from odefinder.cli.exits import plain_errors
 
 PRESSED = """
 import os, signal, sys
@@ -34,6 +38,15 @@ def test_a_handler_of_somebody_else_stays() -> None:
     own = "import signal; signal.signal(2, print)"
     code = f"{own}; import odefinder.cli.app; exit(signal.getsignal(2) is not print)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_a_current_folder_that_is_gone(capsys: pytest.CaptureFixture[str]) -> None:
+    """Some libraries ask for it when they are imported."""
+    with pytest.raises(typer.Exit), plain_errors():
+        raise FileNotFoundError(errno.ENOENT, "No such file or directory")
+    assert capsys.readouterr().err == (
+        "odefinder: the current folder does not exist any more; change to another one\n"
+    )
 
 
 def test_an_interrupted_command_tears_nothing_down() -> None:

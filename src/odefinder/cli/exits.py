@@ -42,7 +42,10 @@ def plain_errors() -> Iterator[None]:
         except OSError as problem:
             if problem.filename is not None and problem.errno != errno.ENOSPC:
                 raise
-            say(f"odefinder: cannot write the output: {problem.strerror or problem}")
+            if problem.errno == errno.ENOENT:  # what asks for the current folder, as libraries do
+                say("odefinder: the current folder does not exist any more; change to another one")
+            else:
+                say(f"odefinder: cannot write the output: {problem.strerror or problem}")
             _discard_output()
             raise typer.Exit(FAILED) from None
 
