@@ -37,6 +37,7 @@ from odefinder.expressions.program import (
     make_program,
     operator,
 )
+from odefinder.numerics.engine.bytecode import bytecode
 from odefinder.numerics.evaluate import eval_system, evaluate, evaluate_gradients, jacobian
 from tests.programs import flat, trees, words
 
@@ -213,3 +214,11 @@ def test_wrong_points_are_named() -> None:
     assert evaluate(program, np.zeros((3, 2))).shape == (3, 1)  # the second variable is a signal
     with pytest.raises(ExpressionError, match="variable number 0"):
         evaluate(program, np.zeros((3, 0)))
+
+
+def test_more_components_than_variables() -> None:
+    """As of known equations, whose constants are components of their own: there is room for all of them."""
+    numbers = np.arange(40.0)
+    program = Program(np.full(40, CONST), numbers)
+    assert len(bytecode(len(program), 1).ends) == len(program)
+    assert np.array_equal(evaluate(program, np.zeros((3, 1))), np.tile(numbers, (3, 1)))

@@ -42,8 +42,8 @@ class Bytecode(NamedTuple):
 
     code: NDArray[np.uint32]  # (max_nodes, 4): opcode, a, b, c
     slots: NDArray[np.float64]  # ((max_variables + max_nodes) * LANES,)
-    roots: NDArray[np.int64]  # (max_variables,): the slot of each component's value
-    ends: NDArray[np.int64]  # (max_variables,): one past the last instruction of each component
+    roots: NDArray[np.int64]  # (max_nodes,): the slot of each component's value
+    ends: NDArray[np.int64]  # (max_nodes,): one past the last instruction of each component
     component: NDArray[np.int64]  # (max_nodes,): the component of each constant
     operands: NDArray[np.int64]  # (max_nodes + 1,): the stack of `translate`
     counts: NDArray[np.int64]  # instructions, constants, slot of the first result, variables
@@ -51,12 +51,15 @@ class Bytecode(NamedTuple):
 
 @compiled
 def bytecode(max_nodes: int, max_variables: int) -> Bytecode:
-    """Room for any program with at most this many nodes and variables."""
+    """Room for any program with at most this many nodes and variables.
+
+    There may be more components than variables: what is known of a system has its numbers as components.
+    """
     return Bytecode(
         np.empty((max_nodes, 4), dtype=np.uint32),
         zeros((max_variables + max_nodes) * LANES),
-        np.empty(max_variables, dtype=np.int64),
-        np.empty(max_variables, dtype=np.int64),
+        np.empty(max_nodes, dtype=np.int64),
+        np.empty(max_nodes, dtype=np.int64),
         np.empty(max_nodes, dtype=np.int64),
         np.empty(max_nodes + 1, dtype=np.int64),
         np.empty(4, dtype=np.int64),
