@@ -48,7 +48,7 @@ def draw_front(axes: Any, front: Front) -> None:
     axes.set(xlabel="complexity", ylabel="error")
     axes.set_title("candidates (ring: chosen)", loc="left", fontsize=8, color=GREY, pad=4)
     axes.margins(x=0.08, y=0.15)
-    axes.xaxis.get_major_locator().set_params(integer=True)
+    axes.xaxis.get_major_locator().set_params(integer=True, min_n_ticks=1)
     if exact.any():
         _name_exact(axes, floor, shown[usable & ~exact])
 
