@@ -188,3 +188,19 @@ def test_a_variable_called_underscore_can_be_drawn() -> None:
     assert r"\mathrm{\_}" in model.latex()
     with tempfile.TemporaryDirectory() as folder:
         model.plot(os.path.join(folder, "figure.png"))
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        {"order": pd.DataFrame({"a": [1]})},
+        {"hidden": pd.Series([1.0, 2.0])},
+        {"explicit_time": T},
+        {"known": np.array(1.0)},
+        {"known": "x0' = -k*x0", "vary": np.zeros((2, 2))},
+        {"positive": Evil()},
+    ],
+)
+def test_arrays_in_the_place_of_parameters(parameters: dict[str, Any]) -> None:
+    with pytest.raises(SettingsError):
+        ODEFormer(network=False, time_budget=0.1, **parameters).fit(T, T)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from numbers import Integral
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ import numpy as np
 from odefinder.data.dataset import Dataset, Floats
 from odefinder.data.forms import columns_named, dataset_of, with_variables_of
 from odefinder.data.time_units import in_units_of
-from odefinder.edge.parameters import checked_all
+from odefinder.edge.parameters import checked, checked_all
 from odefinder.edge.rules import items
 from odefinder.errors import SettingsError
 from odefinder.inference.find import find
@@ -200,10 +201,11 @@ class ODEFormer(Results, Parameters):
 
     def _cast(self, dataset: Dataset) -> Dataset:
         """The data with the states that nobody measured, and the time where equations may contain it."""
-        if self.order == 1 and not self.hidden and not self.explicit_time:
+        explicit, unseen = checked("explicit_time", self.explicit_time), isinstance(self.hidden, Integral)
+        if isinstance(self.order, int) and self.order == 1 and unseen and not self.hidden and not explicit:
             return dataset
-        names = known_states(self.known) if self.hidden and self.known is not None else ()
-        return dataset.with_roles(self.order, self.hidden, bool(self.explicit_time), names)
+        names = known_states(self.known) if unseen and self.hidden and self.known is not None else ()
+        return dataset.with_roles(self.order, self.hidden, explicit, names)
 
     def fit_many(
         self, datasets: Iterable[Any], n_jobs: int | None = None, backend: str | None = None

@@ -15,7 +15,7 @@ from odefinder.data.dataset import Dataset
 from odefinder.data.names import did_you_mean, not_one_of
 from odefinder.data.roles import Role
 from odefinder.edge.parameters import checked
-from odefinder.edge.rules import shown
+from odefinder.edge.rules import items, shown
 from odefinder.errors import ExpressionError, SettingsError
 from odefinder.expressions.canonical import canonical
 from odefinder.expressions.parse import parse
@@ -165,12 +165,12 @@ def _names_in(what: str, given: Any, names: Sequence[str], among: str) -> tuple[
     """A list of names, each among some."""
     if given is None or given is False:
         return ()
-    listed = [one.strip() for one in given.split(",")] if isinstance(given, str) else given
-    if not isinstance(listed, Iterable) or isinstance(listed, Mapping):
+    listed = [one.strip() for one in given.split(",")] if isinstance(given, str) else items(given)
+    if listed is None or isinstance(given, Mapping):
         raise SettingsError(f"{what} is a list of names, not {shown(given)}")
     result = tuple(listed)
     for name in result:
-        if name not in names:
+        if not isinstance(name, str) or name not in names:
             raise SettingsError(
                 f"{what} names {shown(name)}, which is not one of the {among}"
                 f"{did_you_mean(str(name), names)}; they are {', '.join(names) or 'none'}"

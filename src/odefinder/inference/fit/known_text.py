@@ -7,12 +7,12 @@ name that is not a variable is a constant, to be fitted.  theta'' = ... is the e
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from odefinder.data.layout import derivative_name
 from odefinder.data.names import not_one_of
-from odefinder.edge.rules import shown
+from odefinder.edge.rules import items, shown
 from odefinder.errors import ExpressionError, SettingsError
 from odefinder.expressions.canonical import canonical
 from odefinder.expressions.parse import names_in, parse
@@ -66,8 +66,8 @@ def _pairs(known: Any) -> list[tuple[str, str]]:
     if isinstance(known, Mapping):
         pairs = [(_state(str(left), bare=True), right) for left, right in known.items()]
     else:
-        lines = re.split("[\n;]", known) if isinstance(known, str) else known
-        if not isinstance(lines, Iterable):
+        lines = re.split("[\n;]", known) if isinstance(known, str) else items(known)
+        if lines is None:
             raise SettingsError(f'known is text such as "x\' = -k*x + ?", not {shown(known)}')
         pairs = []
         for line in lines:
