@@ -46,6 +46,7 @@ def test_places(
         ({"x": 2.5}, 0, "not 2.5"),
         ({"thetta": 2}, 0, "order names 'thetta', which is not one .*; did you mean 'theta'"),
         (1, -1, "hidden is a whole number from 0 to 6, not -1"),
+        (1, 3, "at most 2 states that nobody measured, not of 3; give the equations of the others"),
         (1, 1.5, "not 1.5"),
         ({"u": 2}, 0, "u_dot is known, and would be the velocity of u"),
     ],

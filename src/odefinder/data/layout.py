@@ -11,7 +11,7 @@ from odefinder.data.roles import Role
 from odefinder.errors import SettingsError
 
 HIGHEST_ORDER = 3
-MOST_HIDDEN = 6
+MOST_HIDDEN, MOST_UNKNOWN = 6, 2  # hidden states, and those of them whose equations are not given
 _ENDINGS = ("_dot", "_ddot")  # of the names of first and second derivatives
 
 
@@ -68,6 +68,11 @@ def states_of(
         raise SettingsError(
             f"there are equations of {', '.join(called)}, which nobody measured (the data have "
             f"{', '.join(names)}); give hidden={len(called)}, or use the names of the data"
+        )
+    if int(hidden) - len(called) > MOST_UNKNOWN:
+        raise SettingsError(
+            f"odefinder looks for the equations of at most {MOST_UNKNOWN} states that nobody measured, not "
+            f"of {int(hidden) - len(called)}; give the equations of the others with known, or a smaller hidden"
         )
     free = (f"h{number}" for number in range(1, 10**6) if f"h{number}" not in {*names, *known, *called})
     names += called + [next(free) for _ in range(int(hidden) - len(called))]
