@@ -72,7 +72,7 @@ def states_of(
     if int(hidden) - len(called) > MOST_UNKNOWN:
         raise SettingsError(
             f"odefinder looks for the equations of at most {MOST_UNKNOWN} states that nobody measured, not "
-            f"of {int(hidden) - len(called)}; give the equations of the others with known, or a smaller hidden"
+            f"of {int(hidden) - len(called)}; give the equations of the others with known"
         )
     free = (f"h{number}" for number in range(1, 10**6) if f"h{number}" not in {*names, *known, *called})
     names += called + [next(free) for _ in range(int(hidden) - len(called))]
