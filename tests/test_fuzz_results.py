@@ -76,7 +76,7 @@ def test_forecasts(kind: str, name: str, thing: Any) -> None:
 
 
 @fuzzed
-@given(kind=kinds, door=st.integers(0, 9), thing=driving | formula)
+@given(kind=kinds, door=st.integers(0, 11), thing=driving | formula)
 def test_other_doors(kind: str, door: int, thing: Any) -> None:
     model = fitted(kind)
     calls: list[Any] = [
@@ -84,6 +84,7 @@ def test_other_doors(kind: str, door: int, thing: Any) -> None:
         lambda: model.score(np.exp(-T), T, inputs=thing), lambda: model.export(thing),
         lambda: model.export("julia", thing), lambda: model.latex(errors=thing), lambda: model.summary(thing),
         lambda: with_time_unit(model.dataset_, thing), lambda: dates(CLOCK, thing), lambda: sample(thing),
+        lambda: model.observed_bands(thing), lambda: model.observed_bands(level=thing),
     ]  # fmt: skip
     with ours():
         calls[door]()

@@ -104,7 +104,7 @@ class Results(Trust):
         errors = [max(1.0 - one.explained, 1e-12) for one in self._explanations]
         front = Front([one.system.complexity for one in self._explanations], errors, self.chosen_)
         longer = 0.0 if horizon is None else checked("horizon", horizon)
-        around = self.observed_bands(longer) if checked("bands", bands) else []
+        around = self.observed_bands(horizon) if checked("bands", bands) else []
         data = self._with_varied()
         system = self.system_.with_inputs(data.known)
         figure = summary_figure(data, system, self.starts_, front, around, longer)

@@ -223,11 +223,13 @@ class Trust:
         found = self._bands(None, times, signals, trajectory, level)
         return found.since(end)
 
-    def observed_bands(self, horizon: float = 0.0, level: float = BAND) -> list[Bands]:
+    def observed_bands(self, horizon: float | None = None, level: float = BAND) -> list[Bands]:
         """The first observed trajectories, and `horizon` beyond the data, each with its band, for figures."""
+        self._row()
+        longer = 0.0 if horizon is None else checked("horizon", horizon)
         found = []
         for k, times in enumerate(self.dataset_.times[:MOST_BANDS]):
-            fine = np.linspace(times[0], times[-1] + horizon, DRAWN_POINTS)
+            fine = np.linspace(times[0], times[-1] + longer, DRAWN_POINTS)
             found.append(self._bands(None, fine, self._signals(k, fine), k, level))
         return found
 

@@ -60,5 +60,5 @@ def bands_of(model: ODEFormer, row: int, until: Any = 1.0) -> list[dict[str, Any
             "high": [drawn(column) for column in one.upper.T],
             "level": one.level,
         }
-        for one in chosen.observed_bands((share - 1.0) * longest)
+        for one in chosen.observed_bands((share - 1.0) * longest or None)
     ]
