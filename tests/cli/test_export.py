@@ -40,7 +40,7 @@ def test_the_help_names_every_target() -> None:
 
 
 def test_start_values_and_times_of_the_trajectory(model: Path) -> None:
-    result = invoke("export", model, "--to", "python", "--trajectory", 1)
+    result = invoke("export", model, "--to", "python", "--trajectory", 2)
     names: dict[str, Any] = {"__name__": "exported"}
     exec(result.stdout, names)
     np.testing.assert_allclose(names["start"], [1.0, 2.0], atol=1e-6)
@@ -80,7 +80,7 @@ def test_mistakes_say_what_to_do(model: Path, tmp_path: Path) -> None:
         ((tmp_path / "none.json", "--to", "sbml"), "there is no file"),
         ((model, "--to", "sbml", "--out", tmp_path), "is a folder; give the path of a file"),
         ((model, "--to", "sbml", "--out", tmp_path / "no" / "file"), "choose another path"),
-        ((model, "--to", "sbml", "--trajectory", 2), "there is no trajectory 2; they run from 0 to 1"),
+        ((model, "--to", "sbml", "--trajectory", 3), "there is no trajectory 3; they run from 1 to 2"),
         ((model, "--to", "sbml", "--row", 1000), "there is no row 1000"),
     ]:
         result = invoke("export", *arguments)

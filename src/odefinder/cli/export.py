@@ -19,8 +19,8 @@ def export(
     out: Annotated[Path | None, typer.Option(help="A file; by default it is printed.")] = None,
     row: Annotated[int | None, typer.Option(help="Another row of the table than the chosen one.")] = None,
     trajectory: Annotated[
-        int, typer.Option(help="The trajectory that gives start values, times and inputs, from 0.")
-    ] = 0,
+        int, typer.Option(help="The trajectory, counted from 1, that gives initial values, times and inputs.")
+    ] = 1,
 ) -> None:
     """Write a saved result as source for another program: Python, Julia, MATLAB, R, Stan, SBML and others."""
     with plain_errors():
@@ -42,7 +42,7 @@ def _text(path: Path, to: str, row: int | None, trajectory: int) -> str:
         from odefinder.errors import SettingsError
         from odefinder.system import ODESystem
 
-        if row is not None or trajectory != 0:
+        if row is not None or trajectory != 1:
             raise SettingsError(f"{path} holds one system without data; leave out --row and --trajectory")
         return ODESystem.load(path).export(to)
     from odefinder.estimator import ODEFormer
@@ -50,7 +50,8 @@ def _text(path: Path, to: str, row: int | None, trajectory: int) -> str:
     fitted = ODEFormer.load(path)
     if row is not None:
         fitted.choose(row)
-    return fitted.export(to, trajectory)
+    fitted.dataset_.check_trajectory(trajectory, first=1)
+    return fitted.export(to, trajectory - 1)
 
 
 def _is_system(path: Path) -> bool:
