@@ -33,12 +33,12 @@ def on_the_page(problem: dict[str, Any]) -> dict[str, Any]:
     """What integrate.js makes of it."""
     module = (STATIC / "js" / "integrate.js").as_uri()
     script = f"""
-        import {{ Signals, integrate }} from "{module}";
+        import {{ Signals, evaluator, integrate }} from "{module}";
         let text = "";
         for await (const part of process.stdin) text += part;
         const {{ program, start, times, driving, factors, time, sizes }} = JSON.parse(text);
         const signals = new Signals(driving, factors, time);
-        console.log(JSON.stringify(integrate(program, start, times, signals, sizes)));
+        console.log(JSON.stringify(integrate(evaluator(program), start, times, signals, sizes)));
     """
     assert NODE is not None
     done = subprocess.run(

@@ -39,7 +39,7 @@ export class SeriesChart {
           sync: { key: sync().key }, drag: { x: true, y: false, setScale: false },
           bind: { dblclick: () => () => { group.all(); return null; } },
         },
-        legend: { show: few },
+        legend: { show: few, markers: { stroke: (plot, s) => plot.series[s].stroke(plot, s) } }, // also of points without an edge
         plugins: [sections(group), few ? legendWithoutBands() : nearestValue(clock)],
       },
       [[]],
@@ -145,11 +145,11 @@ function nearestValue(clock) {
 
 // Where a line goes through them, points are hollow, or pale where they are dense, so that it is seen.
 function pointSeries(label, k, withLine, dense) {
-  const looks = { size: 4, width: 1, fill: colour(k), stroke: colour(k) };
+  const looks = { size: 4, width: 0, fill: colour(k), stroke: colour(k) }; // filled without an edge: half as slow to draw
   if (withLine && dense) Object.assign(looks, { fill: pale(k), stroke: pale(k) });
   else if (withLine) Object.assign(looks, { size: 6, width: 1.5, fill: () => ofPage("back") });
   return {
-    label, stroke: colour(k), width: 0, spanGaps: true, paths: () => null, points: { show: true, space: 0, ...looks },
+    label, stroke: looks.stroke, width: 0, spanGaps: true, paths: () => null, points: { show: true, space: 0, ...looks },
     value: (_, value) => short(value),
   };
 }

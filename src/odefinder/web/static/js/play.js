@@ -3,7 +3,7 @@
 
 import * as api from "./api.js";
 import { el, short } from "./dom.js";
-import { Signals, integrate, withColumns, withConstants } from "./integrate.js";
+import { Signals, evaluator, integrate, withColumns, withConstants } from "./integrate.js";
 
 const STEPS = 200; // of a slider
 const [POINTS, FEWEST] = [400, 120]; // of a curve that follows a slider; fewer each where there are several
@@ -16,8 +16,9 @@ export class Playground {
   // show({ curves, residuals }, latex): called with every simulation; what did not change is left out.
   // back(): the sliders are at the result again.
   // forecast(until): how many durations of the data the curves last now.
-  constructor(place, { model, candidate, data, show, back, forecast }) {
-    Object.assign(this, { place, model, candidate, data, show });
+  // reads(): whether somebody sees the equations.
+  constructor(place, { model, candidate, data, show, back, forecast, reads }) {
+    Object.assign(this, { place, model, candidate, data, show, reads });
     this.columns = [...data.inputs, ...data.conditions];
     this.grids = {};
     this.sizes = sizesOf(candidate.curves, data.variables.length);
@@ -107,7 +108,10 @@ export class Playground {
         this.remark.textContent = found.remark ?? " ";
         this.show(found);
       }
-      this.ask(!found);
+      this.hard = !found;
+      clearTimeout(this.writing);
+      if (this.hard || this.reads()) this.ask();
+      else this.writing = setTimeout(() => this.ask(), REST); // nobody sees the equations now
     });
   }
 
@@ -116,7 +120,7 @@ export class Playground {
     if (!this.candidate.driving) return null;
     const { trajectories, explicit_time: explicit } = this.data;
     const { candidate } = this;
-    const program = withConstants(candidate.program, candidate, this.constants);
+    const derivative = evaluator(withConstants(candidate.program, candidate, this.constants));
     const time = explicit ? this.columns.length : -1;
     const curves = [];
     const residuals = [];
@@ -126,7 +130,7 @@ export class Playground {
       const own = candidate.varied.map(({ column }, k) => ({ column, value: this.varied[k][i] }));
       const driving = own.length ? withColumns(candidate.driving[i], own) : candidate.driving[i];
       const signals = new Signals(driving, this.factors, time);
-      const { states, status } = integrate(program, this.starts[i], times, signals, this.sizes);
+      const { states, status } = integrate(derivative, this.starts[i], times, signals, this.sizes);
       if (status === "too hard") return null;
       remark ??= REMARKS[status];
       curves.push({ times, states });
@@ -147,7 +151,8 @@ export class Playground {
   }
 
   // One request at a time, and equations not with every frame; what changed meanwhile goes with the next one.
-  async ask(curves) {
+  async ask() {
+    const curves = this.hard;
     this.again = this.busy;
     if (this.busy) return;
     this.busy = true;
@@ -164,7 +169,7 @@ export class Playground {
     }
     if (!curves) await new Promise((next) => setTimeout(next, WRITING));
     this.busy = false;
-    if (this.again) this.ask(!this.simulated());
+    if (this.again) this.ask();
   }
 }
 

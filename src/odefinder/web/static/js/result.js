@@ -6,6 +6,7 @@ import { SeriesChart } from "./charts.js";
 import { byId, el, notesBox, save, short } from "./dom.js";
 import { Exports } from "./exports.js";
 import { Front } from "./front.js";
+import { Pace } from "./pace.js";
 import { Playground } from "./play.js";
 import { Portrait } from "./portrait.js";
 import { inputsOf, looksOf } from "./preview.js";
@@ -48,6 +49,9 @@ class Result {
     this.front = new Front(front, result.candidates, (row) => this.choose(row));
     const hasPortrait = this.data.variables.length > 1;
     this.group = new Group();
+    this.pace = new Pace();
+    this.reader = new IntersectionObserver((all) => { this.reads = all.at(-1).isIntersecting; });
+    this.reader.observe(this.equations);
     this.notes = again ? result.notes : [...this.data.notes, ...result.notes]; // without a table they are not above
     const several = result.candidates.length > 1;
     const parts = {
@@ -121,7 +125,8 @@ class Result {
     };
     this.playground = new Playground(this.sliders, {
       model: this.id, candidate, data: this.data, back: first,
-      show: (found, latex) => this.draw(found, latex, true), forecast: (until) => this.band(until),
+      show: (found, latex) => { if (this.candidate === candidate) this.draw(found, latex, true); }, forecast: (until) => this.band(until),
+      reads: () => this.reads,
     });
     this.constants.replaceChildren(el("p", { class: "facts" }, "The errors of the constants are being computed."));
     first();
@@ -154,15 +159,19 @@ class Result {
   }
 
   // What is given: curves, what they leave, equations.  While somebody plays, the zoom stays.
-  draw({ curves, residuals }, latex, playing) {
+  draw({ curves, residuals = this.residuals }, latex, playing) {
     if (latex) katex.render(latex, this.equations, { displayMode: true, throwOnError: false });
-    if (residuals) this.rests.forEach(({ j, chart }) => chart.draw(j, residuals, null, { keepZoom: playing }));
     if (!curves) return;
     const end = curves[0].times.at(-1);
     const how = { keepZoom: playing && end === this.end, bands: this.bands };
     this.charts.forEach((chart, j) => chart.draw(j, this.data.trajectories, curves, how));
-    Object.assign(this, { end, curves });
-    this.portrait?.draw(this.data.trajectories, curves, playing);
+    Object.assign(this, { end, curves, residuals });
+    const slow = () => {
+      this.rests.forEach(({ j, chart }) => chart.draw(j, residuals, null, { keepZoom: playing }));
+      this.portrait?.draw(this.data.trajectories, curves, playing);
+    };
+    if (playing) this.pace.draw(slow);
+    else this.pace.drawNow(slow);
   }
 
   candidates() {
@@ -182,6 +191,8 @@ class Result {
   }
 
   destroy() {
+    this.pace.stop();
+    this.reader.disconnect();
     [...this.charts, ...this.rests.map(({ chart }) => chart), ...this.inputs].forEach((chart) => chart.destroy());
   }
 }
