@@ -67,7 +67,7 @@ class Load:
             self.lost.append(f"client {number}: {problem}")
 
     def fit(self, table: str, level: float) -> None:
-        options = {"network": False, "time_budget": self.seconds}
+        options = {"time_budget": self.seconds}
         job = self.ask("api/fits", json.dumps({"table": table, "options": options}).encode())
         while (status := self.ask(f"api/fits/{job['id']}"))["state"] in ("waiting", "running"):
             time.sleep(POLL)
