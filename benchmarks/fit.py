@@ -33,9 +33,9 @@ from odefinder.bench.cases import synthetic_cases
 from odefinder.data import from_arrays
 from odefinder.data.corruption import corrupt
 from odefinder.errors import OdefinderError
+from odefinder.inference import explanations, prepared, proposals
 from odefinder.inference import find as finding
-from odefinder.inference import prepared
-from odefinder.inference.choose import equations
+from odefinder.inference.choose import equations, fitted
 from odefinder.inference.choose import search as searching
 from odefinder.inference.find import find
 from odefinder.inference.settings import FindSettings
@@ -167,18 +167,20 @@ STAGES: dict[str, list[tuple[Any, str]]] = {
         (searching, "estimate_states"),
         (searching, "states_of_model"),
     ],
-    "decoding": [(finding.Reading, "of"), (finding, "decode")],
-    "sparse regression": [(searching, "propose")],
+    "windows": [(finding, "search_windows"), (finding, "defeats")],
+    "decoding": [(proposals.Reading, "of"), (proposals, "decode")],
+    "sparse regression": [(searching, "propose"), (searching, "propose_polynomials")],
     "equations in integral form": [(equations, "match_component")],
     "fits on trajectories": [
         (searching, "fit_constants"),
-        (searching, "fit_segments"),
-        (searching, "fit_growing"),
-        (searching, "start_error"),
+        (fitted, "fit_constants"),
+        (fitted, "fit_segments"),
+        (fitted, "fit_growing"),
     ],
     "recombination and moves": [(searching.Search, "combine"), (searching.Search, "search_around")],
     "scoring by the network": [(searching.Search, "rescored")],
-    "rounding": [(finding, "_rounded")],
+    "rounding and digits": [(explanations, "_rounded"), (explanations, "with_digits")],
+    "what is said": [(finding, "outcome_of")],
 }
 
 
