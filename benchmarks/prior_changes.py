@@ -54,12 +54,12 @@ def run_variant(name: str, folder: Path, weights: Path, examples: int, threads: 
     run.train(steps=steps, plan=steps, report=lambda news: print(name, news, flush=True))
     run.save_snapshot()
     (snapshot,) = (folder / name / "snapshots").iterdir()
-    write(folder / f"{name}.json", snapshot, "torch", CHANGES[name][0], run.progress.examples)
+    write(folder / f"{name}.json", snapshot, CHANGES[name][0], run.progress.examples)
 
 
-def write(path: Path, weights: Path, kind: str, what: str, examples: int) -> None:
+def write(path: Path, weights: Path, what: str, examples: int) -> None:
     """Judge weights, and write what was found."""
-    runtime, systems = load_runtime(weights, kind), textbook()
+    runtime, systems = load_runtime(weights, "torch"), textbook()
     found = {
         noise: summary(list(measured(runtime, systems, multiplicative, additive, seeds=1)))
         for noise, (multiplicative, additive) in NOISE.items()
@@ -103,7 +103,7 @@ def main() -> None:
     in_processes(__file__, list(CHANGES), options.out, flags, options.jobs)
     start = options.out / "start.json"
     if not start.exists():
-        write(start, options.weights, "torch", "where the runs begin", 0)
+        write(start, options.weights, "where the runs begin", 0)
     print(table(options.out))
 
 
