@@ -2,7 +2,7 @@
 # make test   lints, checks types and runs the tests; prints the coverage
 # make docs   builds the documentation in site/, running the tutorials
 # make wheel  builds wheel and sdist in dist/, installs the wheel into a new environment and fits there
-# make fuzz   feeds every door with some 10,000 hostile inputs, and kills and interrupts; a short part is in make test
+# make fuzz   feeds every door with some 16,000 hostile inputs, and kills and interrupts; a short part is in make test
 # make audit  looks for known vulnerabilities of the versions that are installed; needs the network
 # make perf   runs the tests that assert wall-clock times, which need a quiet machine
 #

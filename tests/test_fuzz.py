@@ -114,7 +114,7 @@ def test_parameters(thing: Any, name: str) -> None:
             SYSTEM.to_text(thing)
         elif name == "name":
             SYSTEM.python(thing)
-        elif thing not in (0, 1, 2):
+        else:
             SYSTEM.save(thing)
             ODESystem.load(thing)
 

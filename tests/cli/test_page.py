@@ -27,6 +27,17 @@ def test_a_port_that_is_taken() -> None:
     assert "give another one" in result.stderr
 
 
+def test_ports_and_hosts_that_cannot_be() -> None:
+    for port in ("-1", "99999"):
+        result = CliRunner().invoke(cli.app, ["app", "--no-browser", "--port", port])
+        assert result.exit_code == 1
+        assert "port is a port, from 1 to 65535, or 0 for a free one" in result.stderr
+    command = ["app", "--no-browser", "--host", "é" * 300]
+    result = CliRunner().invoke(cli.app, command, input="correct horse\ncorrect horse\n")
+    assert result.exit_code == 1
+    assert "is not the address of a machine" in result.stderr
+
+
 def test_without_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delitem(sys.modules, "odefinder.web.opening", raising=False)
     monkeypatch.setitem(sys.modules, "uvicorn", None)

@@ -81,6 +81,15 @@ def test_held_columns_jump() -> None:
     assert between.tolist() == [[4.0]]
 
 
+def test_steps_get_a_note_that_names_hold() -> None:
+    steps, ramp = np.repeat([0.0, 2.0], 5), np.clip(T - 3.0, 0.0, 3.0)
+    assert "u changes in steps" in note(from_arrays(X, T, inputs={"u": steps}))
+    assert "--hold u" in note(from_arrays(X, T, inputs={"u": steps}))
+    meant = ([0.0, 5.0, 5.0, 9.0], [0.0, 0.0, 2.0, 2.0])
+    for source in (Hold(steps), ramp, np.ones(10), meant, U):
+        assert "steps" not in note(from_arrays(X, T, inputs={"u": source}))
+
+
 def test_names_that_equations_cannot_use() -> None:
     frame = FRAME.rename(columns={"u": "Voltage (V)"})
     dataset = from_arrays(frame, inputs=["Voltage (V)"], conditions={"T": "temperature"})
@@ -329,6 +338,12 @@ def test_messages(options: dict[str, Any], message: str) -> None:
 def test_messages_about_several_trajectories(options: dict[str, Any], message: str) -> None:
     with pytest.raises((DataError, SettingsError), match=message):
         from_arrays([X, X], [T, T], **options)
+
+
+def test_times_of_inputs_that_no_float_can_hold() -> None:
+    for times in ([10**400, 1], [10**400, T], [10**400, pd.Series(T)]):
+        with pytest.raises(DataError, match=r"the times .* cannot be read"):
+            from_arrays(SEVERAL[["time", "x", "run"]], inputs=pd.DataFrame({"t": pd.Series(times), "u": 1.0}))
 
 
 def test_notes_about_what_never_changes() -> None:

@@ -37,6 +37,11 @@ def test_places(
     assert list(layout.derivative_of) == derivative_of
 
 
+class Wordless:
+    def __repr__(self) -> str:
+        raise RuntimeError("no text")
+
+
 @pytest.mark.parametrize(
     ("order", "hidden", "message"),
     [
@@ -48,6 +53,8 @@ def test_places(
         (1, -1, "hidden is a whole number from 0 to 6, not -1"),
         (1, 3, "at most 2 states that nobody measured, not of 3; give the equations of the others"),
         (1, 1.5, "not 1.5"),
+        (Wordless(), 0, "not something of the type Wordless"),
+        (1, Wordless(), "not something of the type Wordless"),
         ({"u": 2}, 0, "u_dot is known, and would be the velocity of u"),
     ],
 )

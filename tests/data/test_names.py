@@ -1,10 +1,14 @@
 """Names of columns -> names in equations."""
 
+from typing import Any
+
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from odefinder.data.names import did_you_mean, not_one_of, variable_names
+from odefinder.data.names import chosen_names, did_you_mean, not_one_of, variable_names
+from odefinder.errors import SettingsError
 from odefinder.expressions.parse import check_names
 
 
@@ -44,3 +48,16 @@ def test_a_name_that_is_none_of_the_variables() -> None:
         "which is not one of the variables theta, u; did you mean 'theta'?"
     )
     assert not_one_of("z", ["theta"]) == "which is not one of the variables theta"
+
+
+def test_variables_are_names() -> None:
+    assert chosen_names(None) is None
+    assert chosen_names("x") == ["x"]
+    assert chosen_names(np.array(["x", "y"])) == ["x", "y"]
+    assert chosen_names((0, ("a", "b"))) == [0, ("a", "b")]
+
+
+@pytest.mark.parametrize("given", [5, np.array(1.0), [np.array([1.0, 2.0])], [["x"]], [("a", [])], b"x"])
+def test_arrays_and_lists_are_no_names(given: Any) -> None:
+    with pytest.raises(SettingsError, match="variables is a list of names, not"):
+        chosen_names(given)

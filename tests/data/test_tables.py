@@ -31,6 +31,17 @@ def test_the_time_is_found_by_name(name: str, label: str) -> None:
         np.testing.assert_array_equal(dataset.times[0], T)
 
 
+@pytest.mark.parametrize("option", ["time", "trajectory"])
+def test_arrays_are_no_names_of_columns(option: str) -> None:
+    with pytest.raises(SettingsError, match=f"{option} is the name of a column, not array"):
+        from_frame(with_time("t"), **{option: T})
+
+
+def test_numbers_as_people_write_them() -> None:
+    dataset = from_frame(pd.DataFrame({"t": T[:4], "x": ["1,234", "12 %", 3, "4"]}))
+    assert dataset.states[0][:, 0].tolist() == [1234.0, 12.0, 3.0, 4.0]
+
+
 def test_a_changed_name_is_noted() -> None:
     (note,) = from_frame(with_time("t")).notes
     assert note == "The column 'Hare pelts (thousands)' is called Hare_pelts in equations."

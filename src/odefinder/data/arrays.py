@@ -12,10 +12,9 @@ import numpy as np
 from odefinder.data.dataset import Dataset, Floats
 from odefinder.data.inputs import is_pandas
 from odefinder.data.known import Extras
-from odefinder.data.names import read_time_title
+from odefinder.data.names import chosen_names, read_time_title
 from odefinder.data.raw import RawTrajectory
 from odefinder.data.validation import assemble
-from odefinder.edge.rules import items, shown
 from odefinder.errors import DataError, SettingsError
 
 if TYPE_CHECKING:  # imported only where there are tables: plain arrays do not need it
@@ -55,10 +54,7 @@ def from_arrays(
         raise DataError(f"X is text, {str(X)[:60]!r}; to read a file use odefinder.data.read(path)")
     if X is None:
         raise DataError(f"X is missing; {SHAPES}")
-    if isinstance(variables, str):
-        variables = [variables]
-    elif variables is not None and (variables := items(given := variables)) is None:
-        raise SettingsError(f"variables is a list of names, not {shown(given)}")
+    variables = chosen_names(variables)
     table = _as_frame(X)
     if table is not None:
         from odefinder.data.tables import from_frame

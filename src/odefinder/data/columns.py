@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from odefinder.data.advice import LEAVE_OUT, MIN_POINTS
 from odefinder.data.cells import number_of
 from odefinder.data.clock import read_times
-from odefinder.data.names import did_you_mean, names_a_row_number, read_time_title, split_unit
+from odefinder.data.names import check_name, did_you_mean, names_a_row_number, read_time_title, split_unit
 from odefinder.errors import DataError, SettingsError
 
 Floats = NDArray[np.float64]
@@ -59,9 +59,8 @@ def _value_columns(
 ) -> tuple[pd.DataFrame, list[str]]:
     """The columns asked for, or all except further times and row numbers; with notes."""
     if variables is not None:
-        if not isinstance(variables, Iterable) or not list(variables):
+        if not variables:
             raise SettingsError("variables is a list of names of columns; name at least one, or leave it out")
-        variables = list(variables)
         wanted = {name: find_column(frame, name, "variables").array for name in variables}
         if len(wanted) < len(variables):
             raise SettingsError("a column is named twice among the variables; name each once")
@@ -97,7 +96,8 @@ def column_numbers(column: pd.Series, title: str) -> Floats:
     try:
         if kinds.is_numeric_dtype(column.dtype) or kinds.is_bool_dtype(column.dtype):
             return column.to_numpy(np.float64, na_value=np.nan)
-        numbers = pd.to_numeric(column.astype(object), errors="coerce").to_numpy(np.float64, na_value=np.nan)
+        values = pd.to_numeric(column.astype(object), errors="coerce")
+        numbers = values.to_numpy(np.float64, copy=True, na_value=np.nan)  # pandas' own may be read-only
         for row in np.flatnonzero(np.isnan(numbers) & column.notna().to_numpy()).tolist():
             if not isinstance(text := column.iloc[row], str) or (found := number_of(text)) is None:
                 break  # which is an error
@@ -122,8 +122,7 @@ def column_numbers(column: pd.Series, title: str) -> Floats:
 
 
 def find_column(frame: pd.DataFrame, name: Hashable, option: str) -> pd.Series:
-    if not isinstance(name, Hashable):
-        raise SettingsError(f"{option} must be the name of a column, not {type(name).__name__}")
+    check_name(name, option)
     if name in frame.columns:
         return frame[name]
     if name == frame.index.name and name is not None:

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import gzip
 import io
 import json
 import sys
-import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -21,6 +19,8 @@ from odefinder.data.dataset import Dataset
 from odefinder.data.joining import joined, short_names
 from odefinder.data.known import Extras
 from odefinder.data.numpy_files import numpy_table
+from odefinder.data.packed import MOST_BYTES, unpacked
+from odefinder.data.parquet_files import parquet_table
 from odefinder.data.spreadsheets import spreadsheet
 from odefinder.data.tables import from_frame
 from odefinder.data.text_tables import decoded, table_of_file
@@ -28,7 +28,7 @@ from odefinder.data.time_units import with_time_unit
 from odefinder.edge.parameters import checked
 from odefinder.edge.reading import check_file, open_bytes, read_bytes
 from odefinder.edge.rules import items
-from odefinder.errors import DataError, MissingExtraError
+from odefinder.errors import DataError
 
 __all__ = [
     "MOST_BYTES",
@@ -45,7 +45,6 @@ __all__ = [
 STDIN = Path("-")
 SAMPLES = tuple(BUNDLED)
 _TEXT_ENDINGS = {".csv", ".tsv", ".txt", ".dat", ".asc", ".tab", ""}
-MOST_BYTES = 1 << 30  # of a file
 
 
 def read(
@@ -134,12 +133,13 @@ def load(path: Path) -> pd.DataFrame | tuple[Any, Any]:
     if ending == ".gz":
         if Path(path.stem).suffix.lower() not in _TEXT_ENDINGS:
             raise DataError(f"only compressed text tables can be read, such as data.csv.gz, not {path.name}")
-        return table_of_file(io.BytesIO(_unpacked(read_bytes(path, MOST_BYTES))))
+        with unpacked(path) as file:
+            return table_of_file(file)
     if ending in _TEXT_ENDINGS:
         with open_bytes(path, MOST_BYTES) as file:
             return table_of_file(file)
     if ending in (".parquet", ".pq"):
-        return _parquet(path)
+        return parquet_table(path)
     if ending in (".npz", ".npy"):
         return numpy_table(path)
     if ending == ".json":
@@ -153,18 +153,6 @@ def load(path: Path) -> pd.DataFrame | tuple[Any, Any]:
     )
 
 
-def _unpacked(content: bytes) -> bytes:
-    """What was compressed by gzip, if it is not too large."""
-    try:
-        with gzip.open(io.BytesIO(content)) as file:
-            text = file.read(MOST_BYTES + 1)
-    except (OSError, EOFError, zlib.error) as error:
-        raise DataError(f"this is not compressed by gzip, or it is damaged: {error}") from None
-    if len(text) > MOST_BYTES:
-        raise DataError(f"it unpacks to more than {MOST_BYTES:,} bytes, which is the limit")
-    return text
-
-
 def _standard_input() -> bytes:
     if sys.stdin is None:
         raise DataError("standard input is closed; give the path of a file")
@@ -172,17 +160,6 @@ def _standard_input() -> bytes:
     if len(content) > MOST_BYTES:
         raise DataError(f"there are more than {MOST_BYTES:,} bytes, which is the limit")
     return content
-
-
-def _parquet(path: Path) -> pd.DataFrame:
-    try:
-        import pyarrow  # noqa: F401
-    except ImportError:
-        raise MissingExtraError("reading Parquet files", "parquet") from None
-    try:
-        return pd.read_parquet(path)
-    except Exception as error:  # pyarrow has its own family of errors
-        raise DataError(f"this is not Parquet, or it is damaged: {error}") from None
 
 
 def _json(path: Path) -> pd.DataFrame:

@@ -37,6 +37,7 @@ FORMS = (
 )
 NUMBERS = Clock()
 TOUCHING = 1e-9  # of the data's span: a gap this short between an input and the data is none
+SELDOM = 0.3  # share of the rows at which a signal in steps may change
 
 
 @dataclass(frozen=True)
@@ -268,6 +269,11 @@ class _Reader:
         self._check_range(knots, before[0, 0], after[-1, 0], hold)
         if hold:
             return held(knots, after)
+        if _in_steps(before[:, 0], after[:, 0]):
+            self.notes.append(
+                f"{self.name}{self.of} changes in steps, and is interpolated between two rows; if each value "
+                f"stays until the next one, say so: Hold(values), or --hold {self.name}."
+            )
         return Signals(knots, before, after, np.empty((len(knots), 0)))
 
     def _check_range(self, knots: Floats, at_first: float, at_last: float, hold: bool) -> None:
@@ -288,6 +294,13 @@ class _Reader:
             outside.append(f"after, its last value, {at_last:g}, is held")
         if outside:
             self.notes.append(f"{self.name} {covered}, {data}: {'; '.join(outside)}.")
+
+
+def _in_steps(before: Floats, after: Floats) -> bool:
+    """Whether a signal stays, jumps from one row to the next, and stays; jumps within a row are meant."""
+    moves = np.diff(after) != 0.0
+    alone = not (moves[1:] & moves[:-1]).any()
+    return bool(moves.any() and alone and moves.mean() < SELDOM and (before == after).all())
 
 
 def _shape(values: Floats) -> str:

@@ -128,13 +128,15 @@ def spread(
 
 def _has_one_clock(table: Any) -> bool:
     """Whether a table or series has times of its own that do not start over."""
+    from odefinder.data.clock import read_times
     from odefinder.data.columns import has_times, plain_columns, split_time
 
     frame = table.to_frame("u") if is_pandas(table, "Series") else table
     if not has_times(frame):
         return False
-    times = split_time(plain_columns(frame), None, None)[0]
-    return bool(times.is_monotonic_increasing)
+    column, title, _, _ = split_time(plain_columns(frame), None, None)
+    times, _, _ = read_times(column, title)
+    return bool((np.diff(times) >= 0.0).all())
 
 
 def _by_label(table: pd.DataFrame, labels: Sequence[str], column: Hashable) -> list[Any]:

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from odefinder.data.names import not_one_of
 from odefinder.data.roles import Role
+from odefinder.edge.rules import shown
 from odefinder.errors import SettingsError
 
 HIGHEST_ORDER = 3
@@ -62,7 +63,7 @@ def states_of(
             derivative_of[place] = below
             below = place
     if isinstance(hidden, bool) or not isinstance(hidden, Integral) or not 0 <= int(hidden) <= MOST_HIDDEN:
-        raise SettingsError(f"hidden is a whole number from 0 to {MOST_HIDDEN}, not {hidden!r}")
+        raise SettingsError(f"hidden is a whole number from 0 to {MOST_HIDDEN}, not {shown(hidden)}")
     called = [name for name in hidden_names if name not in {*names, *known}]
     if len(called) > int(hidden):
         raise SettingsError(
@@ -93,5 +94,5 @@ def _orders(order: Any, names: Sequence[str]) -> list[int]:
         orders = [1 if name in velocities else order for name in names]
     for one in orders:
         if isinstance(one, bool) or not isinstance(one, Integral) or not 1 <= int(one) <= HIGHEST_ORDER:
-            raise SettingsError(f"an order is a whole number from 1 to {HIGHEST_ORDER}, not {one!r}")
+            raise SettingsError(f"an order is a whole number from 1 to {HIGHEST_ORDER}, not {shown(one)}")
     return [int(one) for one in orders]

@@ -6,8 +6,10 @@ import difflib
 import re
 from collections import Counter
 from collections.abc import Hashable, Iterable, Sequence
+from typing import Any
 
-from odefinder.errors import ExpressionError
+from odefinder.edge.rules import items, shown
+from odefinder.errors import ExpressionError, SettingsError
 from odefinder.expressions.parse import MOST_COMPARED, check_names
 
 # Names of a time column, the surest first.  Case does not matter except for "t": T is a temperature.
@@ -26,6 +28,31 @@ _TRAJECTORY_NAMES = {
 }  # fmt: skip
 _BLANKS = "_ \t\r\n\v\f\u00a0"
 _ROW_NUMBER_NAMES = {"", "index", "id", "row", "#", "no", "nr", "row_number"}
+
+
+def chosen_names(variables: Any) -> list[Hashable] | None:
+    """The names that a user gives as `variables`: one as text, or a list of them."""
+    if variables is None:
+        return None
+    names = [variables] if isinstance(variables, str) else items(variables)
+    if names is None or not all(map(_can_name, names)):
+        raise SettingsError(f"variables is a list of names, not {shown(variables)}")
+    return names
+
+
+def check_name(name: Any, option: str) -> None:
+    """Raise if something cannot be the name of a column, as arrays and lists cannot."""
+    if not _can_name(name):
+        raise SettingsError(f"{option} is the name of a column, not {shown(name)}")
+
+
+def _can_name(thing: Any) -> bool:
+    try:
+        hash(thing)
+        str(thing)
+    except Exception:  # an object's own methods may raise anything
+        return False
+    return True
 
 
 def split_unit(title: str) -> tuple[str, str]:

@@ -12,6 +12,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from odefinder.data.names import read_time_title
+from odefinder.data.packed import check_unpacked
 from odefinder.errors import DataError
 
 MOST_BYTES = 1 << 29  # of all arrays of a file, unpacked
@@ -64,8 +65,8 @@ def _arrays(path: Path) -> dict[str, NDArray[Any]]:
         file.seek(0)
         with zipfile.ZipFile(file) as archive:
             members = archive.infolist()
-            if sum(member.file_size for member in members) > MOST_BYTES:
-                raise _too_large(sum(member.file_size for member in members))
+            claimed = sum(member.file_size for member in members)
+            check_unpacked(claimed, path.stat().st_size, MOST_BYTES)
             for member in members:
                 if not member.filename.endswith(".npy"):
                     raise DataError(f"it holds {member.filename[:60]!r}, which is not an array; remove it")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import zipfile
 from importlib.util import find_spec
 from pathlib import Path
@@ -9,27 +10,72 @@ from typing import Any
 
 import pandas as pd
 
+from odefinder.data.packed import check_unpacked
+from odefinder.data.text_tables import MISSING, MOST_COLUMNS
 from odefinder.errors import DataError, MissingExtraError
 
-MOST_UNPACKED = 1 << 30  # bytes
+MOST_ROWS = 1 << 20  # of a sheet in Excel
+MOST_CELLS = 20_000_000
 
 
 def spreadsheet(path: Path) -> pd.DataFrame:
     """The table of a sheet: its header is the first row that is as full as any, empty ones around it go."""
     if find_spec("openpyxl") is None:
         raise MissingExtraError("reading spreadsheets", "excel")
-    _check_size(path)
+    from openpyxl import load_workbook
+
     try:
-        sheets: dict[Any, pd.DataFrame] = pd.read_excel(
-            path, sheet_name=None, header=None, dtype=object, engine="openpyxl"
-        )
+        with zipfile.ZipFile(path) as archive:
+            size = sum(entry.file_size for entry in archive.infolist())
+        check_unpacked(size, path.stat().st_size)
+        with contextlib.closing(
+            load_workbook(path, read_only=True, data_only=True, keep_links=False)
+        ) as book:
+            for sheet in book.worksheets:
+                cells = pd.DataFrame(_cells(sheet), dtype=object).dropna(axis="columns", how="all")
+                if cells.shape[0] > 1 and cells.shape[1] > 1:
+                    return _table(cells)
+    except DataError:
+        raise
     except Exception as error:  # openpyxl raises whatever a damaged file makes of it
         raise DataError(f"this is not a spreadsheet, or it is damaged: {error}") from None
-    for sheet in sheets.values():
-        cells = sheet.dropna(how="all").dropna(axis="columns", how="all")
-        if cells.shape[0] > 1 and cells.shape[1] > 1:
-            return _table(cells)
     raise DataError("no sheet has a table; give a header and one row per point")
+
+
+def _cells(sheet: Any) -> list[list[Any]]:
+    """The rows of a sheet that are not empty, of equal length."""
+    sheet.reset_dimensions()  # what a file says of them may be wrong
+    rows: list[list[Any]] = []
+    seen = 0
+    for number, row in enumerate(sheet.rows, start=1):  # before a cell far off come empty rows and cells
+        seen += len(row)
+        _check_size(number, seen)
+        values = [_value(cell) for cell in row]
+        while values and values[-1] is None:
+            values.pop()
+        if len(values) > MOST_COLUMNS:
+            raise DataError(f"row {number} has more than {MOST_COLUMNS} columns, which is the limit")
+        if values:
+            rows.append(values)
+    width = max(map(len, rows), default=0)
+    _check_size(len(rows), len(rows) * width)
+    return [row + [None] * (width - len(row)) for row in rows]
+
+
+def _check_size(rows: int, cells: int) -> None:
+    if rows > MOST_ROWS or cells > MOST_CELLS:
+        raise DataError(
+            f"a sheet has more than {MOST_ROWS:,} rows or {MOST_CELLS:,} cells, which is the limit; remove "
+            "cells far off, or save it as CSV"
+        )
+
+
+def _value(cell: Any) -> Any:
+    """What a cell has: None where it is empty, or says that it has no value."""
+    value = cell.value
+    if cell.data_type == "e" or (isinstance(value, str) and value.strip().lower() in MISSING):
+        return None
+    return value
 
 
 def _table(cells: pd.DataFrame) -> pd.DataFrame:
@@ -39,14 +85,3 @@ def _table(cells: pd.DataFrame) -> pd.DataFrame:
     below = cells.iloc[header + 1 :].dropna(how="all").reset_index(drop=True)
     below.columns = pd.Index([title or f"Unnamed: {j}" for j, title in enumerate(titles)])
     return below.infer_objects()
-
-
-def _check_size(path: Path) -> None:
-    """Raise if unpacking it would fill the memory."""
-    try:
-        with zipfile.ZipFile(path) as archive:
-            size = sum(entry.file_size for entry in archive.infolist())
-    except (OSError, zipfile.BadZipFile) as error:
-        raise DataError(f"this is not a spreadsheet, or it is damaged: {error}") from None
-    if size > MOST_UNPACKED:
-        raise DataError(f"it unpacks to {size:,} bytes, and the limit is {MOST_UNPACKED:,}; save it as CSV")

@@ -16,11 +16,10 @@ from odefinder.data.dataset import Dataset, Floats
 from odefinder.data.dosing import AMOUNT, Dosing, dosing_columns, read_dosing
 from odefinder.data.known import NOTHING_ELSE, Extras, error_column, may_hold_errors, pick
 from odefinder.data.long_tables import pivoted
-from odefinder.data.names import names_a_trajectory, read_time_title, split_unit
+from odefinder.data.names import check_name, chosen_names, names_a_trajectory, read_time_title, split_unit
 from odefinder.data.raw import RawTrajectory
 from odefinder.data.unit_rows import without_unit_row
 from odefinder.data.validation import assemble
-from odefinder.edge.rules import items, shown
 from odefinder.errors import DataError, SettingsError
 
 
@@ -39,10 +38,9 @@ def from_frame(
     errors.
     """
     frame, notes = without_unit_row(plain_columns(frame))
-    if isinstance(variables, str):
-        variables = [variables]
-    elif variables is not None and (variables := items(given := variables)) is None:
-        raise SettingsError(f"variables is a list of names, not {shown(given)}")
+    variables = chosen_names(variables)
+    check_name(time, "time")
+    check_name(trajectory, "trajectory")
     taken = {str(name) for name in (time, trajectory, *(variables or ()))} | extras.columns()
     frame, more = pivoted(frame, taken)
     notes += more

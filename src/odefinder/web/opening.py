@@ -12,6 +12,8 @@ from collections.abc import Callable
 
 import uvicorn
 
+from odefinder.edge.parameters import checked
+from odefinder.edge.rules import shown
 from odefinder.errors import SettingsError
 from odefinder.web.curves import warm_up
 from odefinder.web.server import App
@@ -31,6 +33,7 @@ def serve(
     """Run until Ctrl-C.  On another host than this machine itself there must be a password."""
     if password is None and host != HOST:
         raise SettingsError("a page for other machines needs a password")
+    port = checked("port", port)
     sys.setswitchinterval(SWITCH)
     token = secrets.token_urlsafe(16)
     app = App(token, password=password)
@@ -65,4 +68,8 @@ def _listener(host: str, port: int) -> socket.socket:
     except OSError:
         listener.close()
         raise
+    except (TypeError, ValueError):
+        listener.close()
+        name = shown(host)
+        raise SettingsError(f"{name} is not the address of a machine; give one such as 0.0.0.0") from None
     return listener
