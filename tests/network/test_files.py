@@ -1,17 +1,20 @@
 """Weights read without torch: the same numbers, and what is wrong with a file is said."""
 
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 
 from odefinder.errors import CheckpointError
 from odefinder.network import files
 from odefinder.network.checkpoint import header, read, save_weights, write
-from odefinder.network.export import agreement, export, main
+from odefinder.network.export import agreement, averaged, export, main
 from odefinder.network.files import read_weights, sha256, shipped_weights, write_manifest
 from odefinder.network.loading import load_runtime
+from odefinder.network.model import Network
 from odefinder.network.onnx_runtime import OnnxRuntime
 from tests.networks import small_network
 
@@ -71,7 +74,7 @@ def test_a_checkpoint_must_be_exported_first(tmp_path: Path) -> None:
     write(path, tensors, header(network.settings, kind="checkpoint", progress={"step": 3}))
     with pytest.raises(CheckpointError, match=r"python -m odefinder\.network\.export"):
         load_runtime(path)
-    found = export(path, tmp_path / "new" / "weights.safetensors", TINY_TOLERANCE)
+    found = export([path], tmp_path / "new" / "weights.safetensors", TINY_TOLERANCE)
     assert 0.0 < found.typical < TINY_TOLERANCE * found.spread
     assert [p.name for p in sorted((tmp_path / "new").iterdir())] == ["manifest.json", "weights.safetensors"]
     assert read_weights(tmp_path / "new" / "weights.safetensors")[1]["progress"] == {"step": 3}
@@ -107,8 +110,23 @@ def test_the_manifest_guards_the_file(file: Path, monkeypatch: pytest.MonkeyPatc
 def test_networks_that_disagree_are_not_exported(file: Path, tmp_path: Path) -> None:
     out = tmp_path / "out" / "weights.safetensors"
     with pytest.raises(CheckpointError, match="was not exported"):
-        export(file, out, tolerance=1e-6)
+        export([file], out, tolerance=1e-6)
     assert list(out.parent.iterdir()) == []
+
+
+def test_the_mean_of_several_networks(tmp_path: Path) -> None:
+    paths = [tmp_path / "one.safetensors", tmp_path / "other.safetensors"]
+    one, other = small_network(), small_network()
+    for parameter in other.parameters():
+        parameter.data *= 3.0
+    for path, network in zip(paths, (one, other), strict=True):
+        save_weights(path, network, int8=False)
+    mean = averaged(paths).state_dict()
+    for name, tensor in averaged(paths[:1]).state_dict().items():
+        torch.testing.assert_close(mean[name], 2.0 * tensor)
+    save_weights(paths[1], Network(replace(one.settings, waves=3)))
+    with pytest.raises(CheckpointError, match="different shapes"):
+        averaged(paths)
 
 
 def test_agreement_of_a_network_with_itself(file: Path) -> None:

@@ -308,7 +308,7 @@ def test_a_slice_from_shipped_weights_to_the_next_weights(tmp_path: Path) -> Non
     assert second.progress == first.progress
     second.train(steps=2, plan=4)
     assert second.progress.step == 4
-    export(second.path, out, tolerance=1.0)
+    export([second.path], out, tolerance=1.0)
     assert checkpoint.load_network(out).settings == small_network().settings
 
 

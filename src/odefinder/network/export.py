@@ -1,14 +1,16 @@
 """From a checkpoint to the weights that ship: int8, with the graphs for onnxruntime, checked.
 
-    python -m odefinder.network.export runs/default/checkpoint.safetensors [--out FILE]
+    python -m odefinder.network.export runs/default/checkpoint.safetensors [MORE ...] [--out FILE]
 
-Without --out the weights become those of this package.  Nothing is written unless onnxruntime's logits agree
+Without --out the weights become those of this package.  Of several files, the weights are averaged, and what
+the file says about its training is that of the last.  Nothing is written unless onnxruntime's logits agree
 with torch's.
 """
 
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -26,6 +28,7 @@ from odefinder.limits.sizes import MAX_DIMENSION
 from odefinder.network.checkpoint import load_network, read, save_weights
 from odefinder.network.files import WEIGHTS, write_manifest
 from odefinder.network.loading import load_runtime
+from odefinder.network.model import Network
 from odefinder.network.runtime import Runtime
 
 TOLERANCE = 0.05  # typical difference of logits between the runtimes, as a share of their spread
@@ -94,10 +97,27 @@ def _random_curves(seed: int, as_tokens: bool) -> tuple[NDArray[Any], NDArray[np
     return points.astype(np.float32), trajectory, roles
 
 
-def export(source: Path, out: Path, tolerance: float = TOLERANCE) -> Agreement:
-    """Write the weights of a checkpoint, with a manifest next to them, if the runtimes agree."""
-    network = load_network(source)
-    head = read(source)[1]
+def averaged(sources: Sequence[Path]) -> Network:
+    """The network of a file; of several, which must be of one shape, with the mean of their weights."""
+    network = load_network(sources[0])
+    total = {name: tensor.clone() for name, tensor in network.state_dict().items()}
+    for source in sources[1:]:
+        other = load_network(source)
+        if other.settings != network.settings:
+            raise CheckpointError(f"{source} and {sources[0]} hold networks of different shapes; export one")
+        for name, tensor in other.state_dict().items():
+            total[name] += tensor
+    network.load_state_dict({name: tensor / len(sources) for name, tensor in total.items()})
+    return network
+
+
+def export(sources: Sequence[Path], out: Path, tolerance: float = TOLERANCE) -> Agreement:
+    """Write the weights of a checkpoint, with a manifest next to them, if the runtimes agree.
+
+    sources: of several checkpoints, the weights are averaged.
+    """
+    network = averaged(sources)
+    head = read(sources[-1])[1]
     kept = {name: head[name] for name in ("progress", "metrics", "training", "prior") if name in head}
     make_folder(out.parent)
     with replacing(out) as place:
@@ -105,7 +125,7 @@ def export(source: Path, out: Path, tolerance: float = TOLERANCE) -> Agreement:
         found = agreement(load_runtime(place, "torch", device="cpu"), load_runtime(place, "onnx"))
         if not found.typical <= tolerance * found.spread:
             raise CheckpointError(
-                f"{source} was not exported: onnxruntime does not compute what torch does, the {found}; "
+                f"{sources[-1]} was not exported: onnxruntime does not compute what torch does, the {found}; "
                 f"{tolerance:.0%} of their spread is allowed"
             )
         place.chmod(0o644)  # safetensors writes files that only their owner can read
@@ -117,10 +137,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("checkpoint", type=Path)
+    parser.add_argument("checkpoints", type=Path, nargs="+", help="of several, the weights are averaged")
     parser.add_argument("--out", type=Path, default=WEIGHTS / NAME, help="the weights file to write")
     options = parser.parse_args()
-    found = export(options.checkpoint, options.out)
+    found = export(options.checkpoints, options.out)
     print(f"{options.out}: {options.out.stat().st_size / 1e6:.1f} MB; {found}")
 
 
