@@ -34,6 +34,12 @@ def test_every_initial_value_in_every_cell() -> None:
     assert len({task.seed for task in tasks}) == len(tasks)
 
 
+def test_only_the_first_initial_values_of_each_system() -> None:
+    tasks = make_tasks("odebench", ODEBENCH[:3], initials=1)
+    assert [(task.system, task.initial) for task in tasks] == [("1", 1), ("2", 1), ("3", 1)]
+    assert len(list(make_tasks("odebench", ODEBENCH[:3], initials=9))) == 3 * 2
+
+
 def test_data_are_those_of_the_protocol() -> None:
     (first, second) = make_tasks("odebench", ODEBENCH[23:24], sigmas=(0.05,), rhos=(0.5,), seed=3)
     np.testing.assert_array_equal(first.t, np.linspace(0.0, 10.0, 150))

@@ -40,6 +40,7 @@ class Plan:
     rhos: tuple[float, ...] = (0.0,)
     noise: Noise = "multiplicative"
     systems: str | None = None  # ids such as "1,5,20-25"; None: all
+    initials: int | None = None  # initial values of each system that are fitted; None: all
     cases: int = CASES  # synthetic systems per dimension
     seed: int = 0
     time_limit: float = 300.0  # seconds per fit
@@ -56,6 +57,8 @@ class Plan:
             raise SettingsError(f"the time limit is a number of seconds above 0, got {self.time_limit:g}")
         if not 0.25 <= self.memory_limit < float("inf"):
             raise SettingsError(f"the memory limit is at least 0.25 GB, got {self.memory_limit:g}")
+        if self.initials is not None and self.initials < 1:
+            raise SettingsError(f"--initials is the number of initial values, 1 or more, not {self.initials}")
         if self.seed < 0:
             raise SettingsError(f"the seed is a whole number, 0 or more, got {self.seed}")
 
@@ -68,6 +71,7 @@ class Plan:
             f"--rho {','.join(f'{rho:g}' for rho in self.rhos)}",
             f"--noise {self.noise}" if self.noise != "multiplicative" else "",
             f"--systems {self.systems}" if self.systems else "",
+            f"--initials {self.initials}" if self.initials else "",
             f"--cases {self.cases}" if self.set in SYNTHETIC and self.cases != CASES else "",
             f"--time-limit {self.time_limit:g} --memory-limit {self.memory_limit:g} --seed {self.seed}",
         ]
@@ -106,7 +110,11 @@ def run(
     every = load_set(plan.set, cases=plan.cases)
     systems = choose_systems(every, plan.systems)
     name, seed, noise = set_title(plan.set), plan.seed, plan.noise
-    tasks = list(make_tasks(name, systems, sigmas=plan.sigmas, rhos=plan.rhos, seed=seed, noise=noise))
+    tasks = list(
+        make_tasks(
+            name, systems, sigmas=plan.sigmas, rhos=plan.rhos, seed=seed, noise=noise, initials=plan.initials
+        )
+    )
     shared = {
         "format": FORMAT,
         "odefinder": version("odefinder"),

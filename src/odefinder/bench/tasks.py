@@ -76,8 +76,12 @@ def make_tasks(
     rhos: Sequence[float] = (0.0,),
     seed: int = 0,
     noise: Noise = "multiplicative",
+    initials: int | None = None,
 ) -> Iterator[Task]:
-    """Every initial value of every system in every cell of sigma and rho, one cell after the other."""
+    """Every initial value of every system in every cell of sigma and rho, one cell after the other.
+
+    initials: only this many initial values of each system.
+    """
     for sigma in sigmas:
         if not 0.0 <= sigma < np.inf:
             raise SettingsError(f"sigma is a noise level, 0 or larger, got {sigma:g}")
@@ -87,7 +91,7 @@ def make_tasks(
     for sigma in dict.fromkeys(sigmas):
         for rho in dict.fromkeys(rhos):
             for system in systems:
-                for k in range(system.fitted):
+                for k in range(system.fitted if initials is None else min(initials, system.fitted)):
                     yield _task(set_name, system, k, sigma, rho, seed, noise)
 
 

@@ -44,6 +44,9 @@ def run(
     rho: Rho = "0",
     noise: Noise = "multiplicative",
     systems: Systems = None,
+    initials: Annotated[
+        int | None, typer.Option(help="Fit only this many initial values of each system; for slow methods.")
+    ] = None,
     cases: Cases = 20,
     jobs: Annotated[int, typer.Option(help="Fits at a time.")] = 1,
     out: Annotated[
@@ -80,6 +83,7 @@ def run(
             rhos=numbers(rho, "rho"),
             noise=cast("NoiseKind", noise),
             systems=systems,
+            initials=initials,
             cases=cases,
             seed=seed,
             time_limit=time_limit,

@@ -38,6 +38,16 @@ def test_a_failure_is_a_result(monkeypatch: pytest.MonkeyPatch) -> None:
     assert result.forecast is None
 
 
+def test_a_model_that_cannot_be_judged_is_a_miss(monkeypatch: pytest.MonkeyPatch) -> None:
+    def unjudged(*_: object) -> Any:
+        raise DataError("the model reads k1, but this experiment knows P")
+
+    monkeypatch.setattr(study, "judge", unjudged)
+    result = execute(jobs_of(PATH, [named("toda")], ["sindy"], [0.0])[0])
+    assert result.status == "DataError: the model reads k1, but this experiment knows P"
+    assert result.scores == (None, None)
+
+
 def test_the_table_has_shares_errors_and_what_is_missing() -> None:
     results = [
         RESULT,

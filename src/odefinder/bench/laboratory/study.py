@@ -95,13 +95,13 @@ def execute(job: LabJob) -> LabResult:
     begin = time.perf_counter()
     try:
         model = METHODS[job.method](task)
+        wall = _since(begin)
+        scores = judge(model, lab, lab.splits[job.split])  # it may read what the other record does not know
     except NotSupported:
         return LabResult(*job.key, lab.group, NOT_SUPPORTED, None, None, "", 0.0)
     except Exception as problem:  # whatever a method does, the run goes on
         status = f"{type(problem).__name__}: {problem}"[:300]
         return LabResult(*job.key, lab.group, status, None, None, "", _since(begin))
-    wall = _since(begin)
-    scores = judge(model, lab, lab.splits[job.split])
     forecast, other = _rounded(scores.forecast), _rounded(scores.other)
     equations = "; ".join(model.system.to_text(6).splitlines())
     return LabResult(*job.key, lab.group, OK, forecast, other, equations, wall)
