@@ -85,11 +85,13 @@ def test_ctrl_c_at_a_random_moment(table: Path, tmp_path: Path, number: int) -> 
 
 @pytest.mark.parametrize("number", range(max(1, MOMENTS // 10)))
 def test_sigterm(table: Path, number: int) -> None:
+    """It ends the process; on a fast machine the fit may have ended before."""
     process = started(["fit", str(table), "--budget", "20"])
-    time.sleep(random.Random(number).uniform(0.5, 8.0))
+    time.sleep(random.Random(number).uniform(0.5, 4.0))
+    was_done = process.poll() is not None
     process.send_signal(signal.SIGTERM)
     code, _, err = ended(process)
-    assert code == -signal.SIGTERM
+    assert code == (0 if was_done else -signal.SIGTERM)
     assert "Traceback" not in err
 
 
