@@ -48,9 +48,8 @@ def pool_of(job: Job, budget: float) -> dict[str, Any]:
     from odefinder.expressions.program import INV, POW, SIN
     from odefinder.inference import find as finding
     from odefinder.inference.choose.candidates import Candidate
-    from odefinder.inference.choose.criterion import elsewhere
+    from odefinder.inference.choose.criterion import elsewhere, from_inside
     from odefinder.inference.choose.search import Search
-    from odefinder.inference.choose.weights import agreement
     from odefinder.limits.deadline import Deadline
 
     system = _systems(job.path)[job.system]
@@ -66,10 +65,10 @@ def pool_of(job: Job, budget: float) -> dict[str, Any]:
             programs = [found.fit.program for found in best]
             chances = np.zeros(len(best)) if self.log_prior is None else self.log_prior(programs)
             routes = [elsewhere(found.fit.program, found.fit.starts, self.data) for found in best]
+            inside = [from_inside(program, self.estimate.states, self.data) for program in programs]
             row.update(left=self._left(), count=self.data.count)
             for k, (found, chance) in enumerate(zip(best, chances, strict=True)):
                 ops = found.fit.program.ops
-                pairs = [[routes[k], route] for route in routes]
                 original = scaling.to_original(found.fit.program)
                 row["pool"].append(
                     {
@@ -80,7 +79,8 @@ def pool_of(job: Job, budget: float) -> dict[str, Any]:
                         "functions": int(np.count_nonzero((ops >= SIN) | (ops == POW) | (ops == INV))),
                         "logp": float(max(chance, -1e4)),
                         "away": bool(np.isnan(routes[k]).any()),
-                        "agree": [round(agreement(pair, np.array([0.0, 1.0])), 2) for pair in pairs],
+                        "agree": _agreements(routes, k),
+                        "inside": _agreements(inside, k),
                         "good": bool(trajectory_r2(original, other[0], system.t, other) > GOOD),
                         "follows": bool(trajectory_r2(original, clean[0], system.t, clean) > GOOD),
                         "same": same_structure(original, system.program),
@@ -98,6 +98,13 @@ def pool_of(job: Job, budget: float) -> dict[str, Any]:
     return row
 
 
+def _agreements(paths: list[np.ndarray], first: int) -> list[float]:
+    """By how much each candidate agrees with this one about trajectories from elsewhere."""
+    from odefinder.inference.choose.weights import agreement
+
+    return [round(agreement([paths[first], path], np.array([0.0, 1.0])), 2) for path in paths]
+
+
 # ---------------------------------------------------------------------------------------- other numbers
 
 
@@ -109,7 +116,7 @@ def log_posteriors(
     pool = {
         name: np.array([one[name] for one in row["pool"]], float)
         for name in row["pool"][0]
-        if name != "agree"
+        if name not in ("agree", "inside")
     }
     plain = -node * pool["nodes"] - constant * pool["constants"] - function * pool["functions"]
     structure = network * np.maximum(pool["logp"], -4.0 * pool["nodes"]) + (1.0 - network) * plain
@@ -125,10 +132,16 @@ def chosen(rows: list[dict[str, Any]], **numbers: float) -> np.ndarray:
 
 def features(row: dict[str, Any], spread: float) -> tuple[list[float], bool]:
     """What the weight of the first system depends on, and whether it is good."""
+    from odefinder.inference.choose.candidates import COMPARED
+
     value, familiarity = log_posteriors(row)
-    first = int(np.argmax(value))
+    best = np.argsort(-value, kind="stable")
+    first = int(best[0])
     shares = np.exp((value - value.max()) / spread)
-    agreed = np.clip(float(shares @ row["pool"][first]["agree"] / shares.sum()), 0.02, 0.98)
+    agreed = float(shares @ row["pool"][first]["agree"] / shares.sum())
+    near = best[:COMPARED]
+    inside = float(shares[near] @ np.array(row["pool"][first]["inside"])[near] / shares[near].sum())
+    agreed = np.clip(min(agreed, inside), 0.02, 0.98)
     excess = np.log((row["pool"][first]["error"] + 1e-9) / row["left"])
     one_path = row["dimension"] == 1  # every fit sees one trajectory
     known = [np.log(agreed / (1.0 - agreed)), familiarity[first], np.tanh(max(excess, 0.0)), one_path]

@@ -365,3 +365,25 @@ def test_thinned_data_are_kept_as_they_were_fitted() -> None:
     assert np.isfinite(model.equations_["r2"][0])
     again = quick(time_budget=0.2).fit(np.exp(-times[:50]), times[:50])
     assert "_prepared" not in vars(again)
+
+
+def test_a_guess_with_named_constants_leads_to_known() -> None:
+    t = np.linspace(0.0, 1.0, 20)
+    with pytest.raises(ExpressionError, match=r"unknown name 'k'(.|\n)*known takes constants by name"):
+        ODEFormer(guess="x' = -k*x").fit(np.exp(-t)[:, None], t, variables=["x"])
+
+
+def test_constants_of_a_guess_may_vary() -> None:
+    t = np.linspace(0.0, 5.0, 40)
+    states = [3.0 * np.exp(-rate * t)[:, None] for rate in (0.5, 1.0, 1.7)]
+    model = quick(guess="x' = -k*x", vary=["k"], sparse=False).fit(states, [t] * 3, variables=["x"])
+    assert model.system_.inputs == ("k1",)
+    assert model.constants_["k1"] == pytest.approx((0.5, 1.0, 1.7), rel=1e-3)
+    for wrong in ("q", "x"):
+        with pytest.raises(
+            SettingsError, match=f"vary names '{wrong}', .* constants of the guess.*they are k"
+        ):
+            quick(guess="x' = -k*x", vary=[wrong]).fit(states, [t] * 3, variables=["x"])
+    with pytest.raises(SettingsError, match="there is only one"):
+        quick(guess="x' = -k*x", vary=["k"]).fit(states[0], t, variables=["x"])
+    quick(guess="x' = -2*x", vary=[], sparse=False).fit(states[0], t, variables=["x"])  # nothing varies

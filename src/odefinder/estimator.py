@@ -29,7 +29,7 @@ from odefinder.inference.measures import Measure, chaos_measure, checked_measure
 from odefinder.inference.outcome import Outcome
 from odefinder.inference.propose.decode import Decoding
 from odefinder.inference.settings import FindSettings, default_budget
-from odefinder.inference.wishes import guessed_programs, operators_of, seed_of
+from odefinder.inference.wishes import guessed_programs, operators_of, seed_of, varied_in_guess
 from odefinder.inference.workers import side_by_side
 from odefinder.limits.processors import cores
 from odefinder.numerics.r2 import variance_weighted_r2
@@ -71,7 +71,7 @@ class ODEFormer(Results, Parameters):
     bounds : lowest and highest values of such constants, {"b": (0, None)}, or of initial values.
     positive : variables that no term may make negative at zero, or True for all.
     conserve : a sum that every system conserves exactly, "S + I + R", or a list of such sums.
-    vary : constants of `known` that differ between trajectories.
+    vary : constants of `known` that differ between trajectories; or of a `guess`, where the choice decides.
     terms : the terms that may occur in what is found, by equation, {"x": ["x", "x*y"]}, whatever their
         constants are; "!x*y" forbids one and allows all others.  A list is about all equations.
     time_budget : seconds that a fit may take, compilation on the first run of a machine left out.  None: 10,
@@ -228,12 +228,14 @@ class ODEFormer(Results, Parameters):
         given = checked_all(self.get_params(deep=False))
         budget = given["time_budget"]
         operators, by_state = operators_of(self.operators, dataset.variables)
-        wishes = Known(
-            self.known, self.fixed, self.bounds, self.positive, self.conserve, self.vary, self.terms
-        )
+        vary = self.vary
+        named: tuple[str, ...] = ()
+        if vary is not None and self.known is None and self.guess is not None:
+            vary, named = None, varied_in_guess(self.guess, vary, dataset)
+        wishes = Known(self.known, self.fixed, self.bounds, self.positive, self.conserve, vary, self.terms)
         decoding = Decoding(given["samples"], given["temperature"], seed_of(self.random_state))
         knowledge = knowledge_of(wishes, dataset, operators, by_state)
-        guesses = guessed_programs(self.guess, dataset.variables, dataset.known, operators)
+        guesses = guessed_programs(self.guess, dataset.variables, dataset.known, operators, named)
         if knowledge is not None:
             check_guesses(guesses, knowledge.terms, dataset.variables)
         return FindSettings(

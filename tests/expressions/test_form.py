@@ -4,7 +4,8 @@ import pytest
 
 from odefinder.errors import ExpressionError
 from odefinder.expressions.canonical import skeleton
-from odefinder.expressions.form import Form
+from odefinder.expressions.form import Form, pinned
+from odefinder.expressions.parse import parse
 from odefinder.expressions.program import concatenate
 from tests.programs import words
 
@@ -24,3 +25,12 @@ def test_the_equations_of_a_system_are_forms_of_their_own() -> None:
 def test_what_has_no_form() -> None:
     with pytest.raises(ExpressionError, match="no finite canonical form"):
         Form.of(words("inv 0"))
+
+
+def test_the_one_in_a_denominator_is_pinned() -> None:
+    def count(text: str) -> int:
+        return pinned(Form.of(parse(text, ["x"])).program.ops)
+
+    assert count("2*x/(3 + x)") == 1
+    assert count("2*x/(3 + x)^2 - 1/(1 + 0.2*x^2)") == 2
+    assert count("2/x + sin(1 + x) + (1 + x)^2") == 0

@@ -100,6 +100,15 @@ def test_simulate_with_bands(model: ODEFormer) -> None:
     assert "90 %" in repr(bands)
 
 
+def test_bands_of_too_many_points_are_refused(model: ODEFormer) -> None:
+    message = "a band of 1 variables has at most 100,000 points, not 1,000,001; give fewer"
+    with pytest.raises(SettingsError, match=message):
+        model.forecast(1.0, points=1_000_000)
+    with pytest.raises(SettingsError, match="at most 100,000 points"):
+        model.simulate(t=np.linspace(0.0, 1.0, 200_000), bands=True)
+    assert model.simulate(t=np.linspace(0.0, 1.0, 200_000)).shape == (200_000, 1)
+
+
 def test_another_row_has_bands_of_its_own(model: ODEFormer) -> None:
     if len(model.equations_) < 2:
         pytest.skip("one system only")

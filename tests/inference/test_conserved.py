@@ -51,4 +51,5 @@ def test_every_trajectory_has_its_own_sum() -> None:
     times = np.linspace(0.0, 60.0, 30)
     states = [SIR.simulate([first, 1.0, 0.0], times) for first in (99.0, 59.0)]
     (note,) = conserved_notes(from_arrays(states, [times, times], ["S", "I", "R"]))
-    assert note == "S + I + R stays the same in each trajectory of these data."
+    assert note.startswith("S + I + R stays the same in each trajectory of these data.")
+    assert 'conserve="S + I + R"' in note

@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 
 from odefinder import ODEFormer, ODESystem
+from odefinder.expressions.form import Form
 from odefinder.inference import find as module
+from odefinder.inference.choose.search import Search
 from odefinder.inference.long_records import OVER_WINDOWS
 from odefinder.inference.warmup import prepare, prepare_windows
 from odefinder.numerics.r2 import variance_weighted_r2
@@ -50,3 +52,19 @@ def test_a_regular_record_is_fitted_as_ever(monkeypatch: pytest.MonkeyPatch) -> 
     model = ODEFormer(network=False, time_budget=20.0).fit(states, t, variables=["x", "y"])
     assert sorted(model.system_.program.constants.tolist()) == pytest.approx([-0.9, -0.4, 0.3, 1.1], rel=1e-3)
     assert not any("factor of e" in note for note in model.notes_)
+
+
+def test_what_windows_find_joins_the_plain_search(monkeypatch: pytest.MonkeyPatch) -> None:
+    offered: list[str] = []
+    monkeypatch.setattr(module, "search_windows", lambda *_: False)
+    monkeypatch.setattr(module, "convincing_systems", lambda _: [Form.of(LORENZ.program)])
+    fit_whole = Search.fit_whole
+    monkeypatch.setattr(
+        Search,
+        "fit_whole",
+        lambda self, forms, source: offered.append(source) or fit_whole(self, forms, source),
+    )
+    t = np.linspace(0.0, 4.0, 200)
+    states = LORENZ.simulate([-9.8, -15.0, 20.5], t)
+    ODEFormer(network=False, time_budget=1.0).fit(states, t, variables=["x", "y", "z"])
+    assert offered[:2] == ["guess", "sparse"]

@@ -3,7 +3,7 @@
 import numpy as np
 
 from odefinder.data.observations import Observations
-from odefinder.inference.remarks import Explanation, remarks
+from odefinder.inference.remarks import Explanation, remarks, taken_for_constants
 from odefinder.limits.alarm import Alarm
 from odefinder.system import ODESystem
 
@@ -43,3 +43,12 @@ def test_a_system_that_runs_away_from_nearby_is_named() -> None:
 def test_a_search_that_time_ended_says_nothing_about_the_data() -> None:
     (note,) = remarks([explained("x' = 0*x", 0.8)], DATA, np.array([0.01]), early=True)
     assert "time was the limit" in note
+
+
+def test_names_that_became_constants_are_listed() -> None:
+    assert taken_for_constants([], ["x"]) == []
+    (note,) = taken_for_constants(["k"], ["x"])
+    assert note == "k is not a column of the data and was taken for an unknown constant."
+    (note,) = taken_for_constants(["k", "g", "i"], ["S", "I"])
+    assert note.startswith("k, g and i are not columns")
+    assert note.endswith("i: did you mean 'I'?")

@@ -62,6 +62,7 @@ PARAMETERS: dict[str, Any] = {
     "count": Whole("a whole number of examples, 1 or more", 1, 2**48),
     "shard_size": Whole("a whole number of examples, 1 or more", 1, 2**31),
     # of the command line
+    "port": Whole("a port, from 1 to 65535, or 0 for a free one", 0, 65_535),
     "budget": OrNone(Number("a number of seconds above 0", 0.0, above=True)),
     "seed": Whole("a whole number, 0 or more", 0, 2**128),
     "points": Whole("a whole number from 2 to 10 million", 2, 10_000_000),

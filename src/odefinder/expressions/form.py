@@ -8,8 +8,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from odefinder.expressions.canonical import canonical, structure
-from odefinder.expressions.program import Program
+from odefinder.expressions.program import ADD, CONST, INV, POW5, SQUARE, Ops, Program
 
 
 @dataclass(frozen=True)
@@ -28,3 +30,13 @@ class Form:
     def components(self) -> list[Form]:
         """The equations of a system."""
         return [Form(one, structure(one)) for one in self.program.components()]
+
+
+def pinned(ops: Ops) -> int:
+    """The number of constants that the canonical form sets to 1, as in 1/(1 + a x): they say nothing."""
+    found = 0
+    for place in (np.flatnonzero((ops[:-1] == ADD) & (ops[1:] == CONST)) - 1).tolist():
+        while place >= 0 and SQUARE <= ops[place] <= POW5:
+            place -= 1
+        found += int(place >= 0 and ops[place] == INV)
+    return found

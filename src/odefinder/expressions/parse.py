@@ -98,7 +98,7 @@ def unknown_name(name: str, variables: Sequence[str], constants: Mapping[str, fl
     if name == "t":
         return (
             "the time t cannot occur in an equation",
-            "if the time itself matters, name it as an input: inputs=['t']",
+            "if the time itself matters, name it as an input, inputs=['t']; in a fit give explicit_time=True",
         )
     all_names = [*NAMED_NUMBERS, *FUNCTIONS, *constants, *variables]
     candidates = {known.lower(): known for known in all_names}

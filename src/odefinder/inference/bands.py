@@ -38,6 +38,7 @@ FURTHER = 2.0
 SOON = 0.1  # durations of the data after which it is that much, so that a forecast does not begin with a jump
 MOST, LEAST = 20, 0.01  # candidates that take part, and their weight relative to the first
 SECONDS = 20.0  # that a band may take
+MOST_VALUES = 100_000  # of a band, times and variables: each takes some 7 KB
 PROPOSED = 2  # parameters proposed for each that is drawn
 WIDTH = 1.0  # of the prior: standard deviation of a constant relative to its value, of a start in its scale
 NARROWER = 0.3  # factor of the proposals' width where hardly any of them fits the data

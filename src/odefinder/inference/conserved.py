@@ -123,8 +123,10 @@ def _sentence(factors: Sequence[int], dataset: Dataset) -> str:
     weights = np.array(factors, np.float64)[used]
     totals = [float(np.nanmean(states[:, used] @ weights)) for states in dataset.states]
     same = max(totals) - min(totals) <= 1e-2 * max(max(map(abs, totals)), 1e-300)
+    advice = f'If that is a law, give conserve="{text}" (--conserve).'
     if same:
         return (
-            f"{text} = {np.mean(totals):.4g} in these data: equations that differ by it cannot be told apart."
+            f"{text} = {np.mean(totals):.4g} in these data: equations that differ by it cannot be told "
+            f"apart. {advice}"
         )
-    return f"{text} stays the same in each trajectory of these data."
+    return f"{text} stays the same in each trajectory of these data. {advice}"

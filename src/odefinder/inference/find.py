@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import signal
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import replace
@@ -34,6 +34,7 @@ from odefinder.inference.known_parts import Named, found_in, named_system, with_
 from odefinder.inference.long_records import (
     CHAOS_NEEDS,
     WINDOWS_SHARE,
+    convincing_systems,
     defeats,
     search_windows,
     time_for_windows,
@@ -103,7 +104,7 @@ def _found(
         data = with_given(data, how.knowledge, scaling, estimate)
         guesses = [found_in(Form.of(scaling.to_scaled(program)), data) for program in how.guesses]
         notes += [outliers_left_out(outliers)] * bool(outliers)
-        windows = None
+        windows, offered = None, {"guess": guesses}
         long = how.sparse and how.knowledge is None and not deadline.over
         period = long_period(data) if long else None
         if period is not None:
@@ -112,8 +113,9 @@ def _found(
                 with _until(deadline.within(WINDOWS_SHARE), interrupt, deadline) as share:
                     settled = search_windows(windows, share, guesses)
                 if settled:
-                    outcome = outcome_of_windows(windows, ready, whole, deadline)
+                    outcome = outcome_of_windows(windows, ready, whole, how, deadline)
                     return replace(outcome, notes=notes + outcome.notes, prepared=kept)
+                offered["sparse"] = convincing_systems(windows)
                 deadline = time_for_windows(data, deadline)
         reading = None if deadline.stopped else reading_of(runtime, data)
         proposals, decoded = proposals_of(reading, data, how, deadline, interrupt)
@@ -128,14 +130,14 @@ def _found(
             )
             search.better = partial(_tell, better, named, scaling)
         with _until(deadline, interrupt):
-            searched = _searched(search, guesses, proposals, how, interrupt)
+            searched = _searched(search, offered, proposals, how, interrupt)
             early = bool(decoded or searched)
             if not search.ranked() and (how.sparse or early):
                 search.fit_simplest()
         if windows is not None:
             with _until(deadline.within(*JUDGING), interrupt) as share:
                 if defeats(windows, search, share):
-                    outcome = outcome_of_windows(windows, ready, whole, deadline)
+                    outcome = outcome_of_windows(windows, ready, whole, how, deadline)
                     return replace(outcome, notes=notes + outcome.notes, prepared=kept)
         notes += dict.fromkeys(decoded + searched)  # each once
         with _until(deadline.within(*JUDGING), interrupt) as judge:
@@ -184,15 +186,19 @@ def _kind_for(data: Observations) -> type[Search]:
 
 def _searched(
     search: Search,
-    guesses: Sequence[Form],
+    offered: Mapping[str, Sequence[Form]],
     proposals: Sequence[Proposal],
     how: FindSettings,
     interrupt: Interrupt,
 ) -> list[str]:
-    """Search, and say if it came to an end before its time."""
+    """Search, and say if it came to an end before its time.
+
+    offered: systems that are fitted first, by where they come from.
+    """
     try:
-        search.fit_whole(guesses, "guess")
-        search.collect_equations(guesses, "guess")
+        for source, forms in offered.items():
+            search.fit_whole(forms, source)
+            search.collect_equations(forms, source)
         search.run([one.form for one in proposals], votes=[one.count for one in proposals])
     except KeyboardInterrupt:  # the second Ctrl-C; or the first, where others handle signals
         if interrupt.asked or not search.ranked():

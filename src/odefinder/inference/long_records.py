@@ -43,6 +43,13 @@ def search_windows(search: WindowedSearch, deadline: Deadline, guesses: Sequence
     return search.convincing and search.spectrum.chaotic
 
 
+def convincing_systems(search: WindowedSearch) -> list[Form]:
+    """The best systems over windows, for the plain search, where the best explains the data."""
+    if not search.convincing:
+        return []
+    return [Form.of(found.fit.program) for found in search.ranked()[:JOINING]]
+
+
 def time_for_windows(data: Observations, deadline: Deadline) -> Deadline:
     """The deadline of a plain search: where the data look chaotic, windows have some time after it."""
     return deadline.within(1.0 - RESERVED) if looks_chaotic(data) else deadline

@@ -21,7 +21,7 @@ from odefinder.inference.known_parts import with_varied
 from odefinder.inference.long_records import chaos_notes, windowed_explanations
 from odefinder.inference.prepared import Prepared
 from odefinder.inference.propose.unseen import hidden_states
-from odefinder.inference.remarks import Explanation, out_of_time, remarks
+from odefinder.inference.remarks import Explanation, out_of_time, remarks, taken_for_constants
 from odefinder.inference.settings import FindSettings
 from odefinder.inference.unmeasured import hidden_notes, known_notes, turning_notes
 from odefinder.inference.varying import varying_explanation, varying_note
@@ -55,6 +55,8 @@ def outcome_of(
     if not found:
         raise NoSystemError(_why_nothing(search.deadline, how))
     notes = list[str]()
+    if how.knowledge is not None:
+        notes += taken_for_constants(how.knowledge.assumed, how.knowledge.names)
     if how.knowledge is None and not hidden_states(search.data):
         found, notes = _with_varying(found, judged, search, dataset, scaling, original)
     doubts = data_doubts(dataset)
@@ -78,11 +80,14 @@ def outcome_of(
 
 
 def outcome_of_windows(
-    windows: WindowedSearch, ready: Prepared, whole: Dataset, deadline: Deadline
+    windows: WindowedSearch, ready: Prepared, whole: Dataset, how: FindSettings, deadline: Deadline
 ) -> Outcome:
-    """What a search over windows found.  ready: the data that were fitted; whole: all of them."""
+    """What a search over windows found.  ready: the data that were fitted; whole: all of them.
+
+    deadline: of the whole fit.  What counts as early is the end of this search, not that of a plain one.
+    """
     dataset, scaling = ready.dataset, ready.scaling
-    early = deadline.over
+    early = windows.deadline.over
     with deadline.within(*CLAIMING):
         found = windowed_explanations(windows, dataset, scaling, early)
         found = [replace(one, starts=all_starts(one.starts, whole, ready.chosen)) for one in found]
@@ -90,7 +95,7 @@ def outcome_of_windows(
         original = as_fitted(dataset, windows.data, scaling)
         noise = scaling.original_states(windows.estimate.noise)
         best = replace(found[0], starts=found[0].starts[ready.chosen])  # those of the data that were fitted
-        notes = [out_of_time(deadline.seconds)] * early
+        notes = [out_of_time(how.time_budget)] * early
         notes += remarks([best, *found[1:]], original, noise, early)
         notes += chaos_notes(best, original, windows.period / scaling.rate, windowed=True)
     return Outcome(found, noise, notes, early)

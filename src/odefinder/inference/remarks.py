@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from odefinder.data.names import did_you_mean
 from odefinder.data.observations import Floats, Observations
 from odefinder.inference.choose.criterion import runs_away
 from odefinder.inference.law import Law
@@ -55,6 +56,18 @@ def outliers_left_out(count: int) -> str:
     if count == 1:
         return "One value is far from a smooth curve through the others and was not used."
     return f"{count} values are far from a smooth curve through the others and were not used."
+
+
+def taken_for_constants(names: Sequence[str], columns: Sequence[str]) -> list[str]:
+    """A note about names in known or terms that are not columns; a misspelt column is one of them."""
+    if not names:
+        return []
+    listed = " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
+    what = "is not a column of the data and was taken for an unknown constant"
+    if len(names) > 1:
+        what = "are not columns of the data and were taken for unknown constants"
+    near = [did_you_mean(name, columns).replace(";", f"{name}:") for name in names]
+    return [" ".join([f"{listed} {what}.", *filter(None, near)])]
 
 
 def remarks(

@@ -8,11 +8,15 @@ from typing import Any
 
 import numpy as np
 
+from odefinder.data.dataset import Dataset
 from odefinder.data.names import not_one_of
 from odefinder.edge.rules import shown
 from odefinder.errors import ExpressionError, SettingsError
+from odefinder.expressions.lines import read_equations
 from odefinder.expressions.operators import allowed_operators
+from odefinder.expressions.parse import names_in
 from odefinder.expressions.program import Program
+from odefinder.inference.fit.known_settings import varied_names
 from odefinder.system import ODESystem
 
 
@@ -44,15 +48,40 @@ def operators_of(
     return None, by_state
 
 
+def varied_in_guess(guess: Any, vary: Any, dataset: Dataset) -> tuple[str, ...]:
+    """The constants of a guess that may differ between trajectories; whether they do, the choice decides."""
+    texts = [one for one in (guess if isinstance(guess, (list, tuple)) else [guess]) if isinstance(one, str)]
+    sides = [side for text in texts for _, side in read_equations(text)]
+    names = dict.fromkeys(name for side in sides for name in names_in(side) if name not in dataset.names)
+    return varied_names(vary, list(names), "the guess", len(dataset))
+
+
+def _guessed(
+    text: Any, variables: Sequence[str], known: Sequence[str], constants: Mapping[str, float]
+) -> ODESystem:
+    try:
+        return ODESystem.from_text(text, variables, constants, inputs=known)
+    except ExpressionError as problem:
+        if "unknown name" not in str(problem):
+            raise
+        raise ExpressionError(
+            f"{problem}\nin a guess, constants are numbers to start from; known takes constants by name"
+        ) from None
+
+
 def guessed_programs(
-    guess: Any, variables: Sequence[str], known: Sequence[str], operators: frozenset[str] | None
+    guess: Any,
+    variables: Sequence[str],
+    known: Sequence[str],
+    operators: frozenset[str] | None,
+    named: Sequence[str] = (),
 ) -> tuple[Program, ...]:
-    """The guessed systems, with the variables in the order of the data."""
+    """The guessed systems, with the variables in the order of the data; named: constants that begin at 1."""
     if guess is None:
         return ()
-    programs = []
+    programs, constants = [], dict.fromkeys(named, 1.0)
     for one in guess if isinstance(guess, (list, tuple)) else [guess]:
-        system = one if isinstance(one, ODESystem) else ODESystem.from_text(one, variables, inputs=known)
+        system = one if isinstance(one, ODESystem) else _guessed(one, variables, known, constants)
         if set(system.variables) != set(variables):
             raise ExpressionError(
                 f"the guess is about {', '.join(system.variables)}, the data about {', '.join(variables)}; "

@@ -14,8 +14,10 @@ from numpy.typing import ArrayLike
 from odefinder.data.clock import times_on
 from odefinder.data.dataset import Dataset, Floats
 from odefinder.edge.parameters import checked
+from odefinder.errors import SettingsError
 from odefinder.inference.bands import (
     FURTHER,
+    MOST_VALUES,
     SECONDS,
     Bands,
     Draws,
@@ -275,6 +277,12 @@ class Trust:
         own: whether its constants that vary are those of the observed trajectory, with their errors.
         """
         level = checked("level", level)
+        most = MOST_VALUES // self.system_.dimension
+        if len(times) > most:
+            raise SettingsError(
+                f"a band of {self.system_.dimension} variables has at most {most:,} points, not "
+                f"{len(times):,}; give fewer, as t or points, or leave out the band"
+            )
         deadline = Deadline(SECONDS)
         start = self.starts_[trajectory] if x0 is None else x0
         place = np.flatnonzero(self._prepared.chosen == trajectory)

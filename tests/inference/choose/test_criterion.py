@@ -10,12 +10,14 @@ from odefinder.data.roles import Role
 from odefinder.expressions.parse import parse
 from odefinder.expressions.program import concatenate
 from odefinder.inference.choose.criterion import (
+    INSIDE,
     LEAST_PER_NODE,
     NETWORK_SHARE,
     TEMPERATURE,
     best_fit,
     criterion,
     elsewhere,
+    from_inside,
     log_likelihood,
     log_starts,
     on_front,
@@ -111,6 +113,15 @@ def test_trajectories_from_elsewhere() -> None:
     assert np.isfinite(paths[0]).all()  # from 0.3
     np.testing.assert_allclose(paths[0, -1, 0], 0.3 / (1.0 - 0.3), rtol=1e-3)
     assert np.isnan(paths[1]).all()  # from 1.2 it has a pole
+
+
+def test_trajectories_from_inside_the_data() -> None:
+    paths = from_inside(words("mul -2 x0"), np.array([[0.5], [1.5]]), DATA)
+    assert paths.shape == (INSIDE, paths.shape[1], 1)
+    assert (paths[:, 0] > 0.5).all()
+    assert (paths[:, 0] < 1.5).all()
+    np.testing.assert_allclose(paths[:, -1], np.exp(-2.0) * paths[:, 0], rtol=1e-3)
+    assert np.isnan(from_inside(words("mul 50 x0"), np.array([[0.5], [1.5]]), DATA)).all()
 
 
 def test_the_front() -> None:

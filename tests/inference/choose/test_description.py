@@ -28,6 +28,11 @@ def test_one_equation_costs_its_nodes_constants_and_functions() -> None:
     assert description(own, constants=0) == 6 * NODE_COST + CONSTANT_COST
 
 
+def test_the_one_in_a_denominator_is_no_constant() -> None:
+    own = program("x' = 2*x/(3 + x)")  # mul 2/3 mul x inv add 1 mul 1/3 x
+    assert description(own) == len(own) * NODE_COST + 3 * CONSTANT_COST  # two constants and an inverse
+
+
 def test_an_exchanged_copy_costs_its_constants_and_its_name() -> None:
     whole = program(CENTRAL + "-3*y*(x^2 + y^2)^(-1.5)")
     law = whole.components()[3]

@@ -44,6 +44,16 @@ def test_without_proposals() -> None:
     assert best.source == "sparse"
 
 
+def test_fitted_systems_are_in_canonical_form() -> None:
+    """The 1 in 1/(1 + a x) is a convention, which a fit of all constants leaves behind."""
+    data = observations(program_of(["0.8 - 2.5*x/(1 + 1.7*x)"]), [[3.0]], sigma=0.02)
+    pool = Search(data, estimate_states(data))
+    pool.fit_program(program_of(["0.6 - 2.1*x/(1 + 1.2*x)"]), "guess")
+    (found,) = pool.ranked()
+    assert np.array_equal(Form.of(found.fit.program).program.values, found.fit.program.values)
+    assert 1.0 in found.fit.program.constants
+
+
 def test_without_any_time_there_is_a_linear_system() -> None:
     data = observations(program_of(["1.1*x - 0.4*x*y", "-0.9*y + 0.3*x*y"]), [[3.0, 2.0]])
     (only,) = Search(data, estimate_states(data), deadline=Deadline(0.0)).run([])

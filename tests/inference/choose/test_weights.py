@@ -28,6 +28,8 @@ def test_what_makes_a_result_less_sure() -> None:
     assert sure[0] > 0.9
     assert sure[1] / sure[0] == pytest.approx(np.exp(-1.0 / SPREAD))
     assert weights(criteria, [LINE, -LINE], -1.0, 0.0)[0] < sure[0]
+    assert weights(criteria, paths, -1.0, 0.0, [LINE, -LINE])[0] < sure[0]
+    assert weights(criteria, paths, -1.0, 0.0, [LINE, LINE])[0] == sure[0]
     assert weights(criteria, paths, -2.5, 0.0)[0] < sure[0]
     assert weights(criteria, paths, -1.0, 1.0)[0] < sure[0]
     assert weights(criteria, paths, -1.0, 0.0, one_path=True)[0] < sure[0]

@@ -39,6 +39,17 @@ def test_a_chaotic_law_comes_first(noise: float, tolerance: float) -> None:
     assert windows.weights([best], early=False)[0] > 0.3
 
 
+def test_noise_too_small_to_be_seen_before_a_fit_is_seen_after_it() -> None:
+    windows = search(1e-4)
+    windows.estimate = estimate_states(windows.data, smoothed=False)
+    windows.run_polynomials()
+    assert windows.convincing
+    linear = search(1e-4)
+    linear.estimate = estimate_states(linear.data, smoothed=False)
+    linear.fit_programs([ODESystem.from_text("x' = y - x; y' = x - y; z' = x - z").program], "guess")
+    assert not linear.convincing
+
+
 def test_other_systems_join_and_the_deadline_holds() -> None:
     windows = search(0.02, seconds=0.0)
     windows.run_polynomials()

@@ -67,10 +67,15 @@ def test_shares_depend_on_the_units() -> None:
         ({"known": "S' = -b*S", "bounds": {"b": 3}}, "pair"),
         ({"known": "S' = -b*S", "fixed": {"b": "x"}}, "finite number"),
         ({"fixed": {"g": 9.81}}, "give known"),
+        ({"vary": np.array(["b", "c"])}, "vary names constants of known; give known"),
+        ({"bounds": np.zeros(2)}, "bounds is a mapping such as"),
         ({"positive": ["Q"]}, "not one of the variables"),
+        ({"positive": [np.zeros(2)]}, "not one of the variables"),
         ({"conserve": "S + 2*I"}, "data break conserve"),
         ({"conserve": "S*I"}, "not a sum of variables"),
-        ({"conserve": "S + Q"}, "unknown name"),
+        ({"conserve": [1]}, "conserve is a sum such as"),
+        ({"conserve": 5}, "conserve is a sum such as"),
+        ({"conserve": "S + Q"}, "conserve names \'Q\'"),
         ({"conserve": ["S + I", "2*S + 2*I"]}, "follow from each other"),
         ({"conserve": "S + I", "known": "S' = -b*S; I' = b*S*I"}, "contradicts known"),
     ],
@@ -93,3 +98,21 @@ def test_known_and_operators_must_agree() -> None:
 def test_positions_of_order_two_have_no_equation_of_their_own() -> None:
     with pytest.raises(SettingsError, match="S'' = "):
         knowledge_of(Known(known="S' = -b*S"), dataset().with_roles(order={"S": 2}))
+
+
+def test_names_that_nothing_else_lists_are_remembered() -> None:
+    known = "S' = -b*S*I + c - d; I' = a*S + ?"
+    found = knowledge(known=known, bounds={"b": (0, None)}, vary=["c"], fixed={"a": 1.0})
+    assert found.assumed == ("d",)
+    assert knowledge(terms={"S": ["S*I/(K + S)", "S*J"], "I": "!q*S"}).assumed == ("K", "J", "q")
+    assert knowledge(terms=["!S"]).assumed == ()
+
+
+def test_a_velocity_is_no_constant() -> None:
+    with pytest.raises(SettingsError, match=r"S_dot in known is the derivative of S.*order=2"):
+        knowledge(known="S' = -b*S_dot")
+
+
+def test_a_sum_of_other_names_is_refused() -> None:
+    with pytest.raises(SettingsError, match=r"conserve names 's', which is not one.*did you mean 'S'"):
+        knowledge(conserve="s + I")

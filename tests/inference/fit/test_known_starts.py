@@ -50,6 +50,8 @@ def test_names_of_initial_values() -> None:
         ({"fixed": {"c(0)": 3.0}, "bounds": {"c(0)": (0, 2)}}, "exclude its fixed value"),
         ({"bounds": {"c(0)": (2, 0)}}, "leave nothing between"),
         ({"known": None, "fixed": {"depot(0)": 1.0}}, "scale of depot is free"),
+        ({"fixed": {"c(0)": 100.0}}, "said to be 100, but the data begin with c = "),
+        ({"bounds": {"c(0)": (50.0, None)}}, "between 50 and inf, but the data begin"),
     ],
 )
 def test_what_makes_no_sense_is_said(given: dict[str, Any], match: str) -> None:

@@ -8,13 +8,16 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from odefinder.data.observations import Floats, Observations
+from odefinder.data.roles import Role
 from odefinder.expressions.program import Program
 from odefinder.inference.choose.alike import distinct
-from odefinder.inference.choose.criterion import RUNAWAY_COST, elsewhere
+from odefinder.inference.choose.criterion import RUNAWAY_COST, elsewhere, from_inside
 from odefinder.inference.choose.weights import weights
 from odefinder.inference.fit.refine import FLOOR, Fit
 from odefinder.limits.alarm import alarm_rings
+from odefinder.limits.sizes import MAX_DIMENSION
 
+COMPARED = 20  # candidates that are followed from places inside the data
 SAME = 0.1  # share of the noise by which right-hand sides may differ that are the same function
 
 
@@ -58,11 +61,25 @@ def alike_within(left: float) -> float:
     return SAME * float(np.sqrt(left))
 
 
-def weights_of(rescored: Sequence[Candidate], data: Observations, left: float, early: bool) -> Floats:
-    """The weights of rescored systems; left: the mean squared residual that the true one would leave."""
+def weights_of(
+    rescored: Sequence[Candidate],
+    data: Observations,
+    left: float,
+    early: bool,
+    states: Floats | None = None,
+) -> Floats:
+    """The weights of rescored systems; left: the mean squared residual that the true one would leave.
+
+    states (N, D): where to begin other trajectories, in which the systems should agree, too.
+    """
     first = rescored[0]
     excess = float(np.log((first.fit.error + FLOOR) / left))
     paths = [found.elsewhere for found in rescored if found.elsewhere is not None]
     criteria = np.array([found.criterion for found in rescored])
     one_path = len(data) == 1 and data.variables == 1
-    return weights(criteria, paths, first.familiarity, excess, one_path=one_path, early=early)
+    inside = None
+    comparable = data.dimension <= MAX_DIMENSION and Role.HIDDEN not in data.roles
+    if states is not None and comparable:
+        inside = [from_inside(found.fit.program, states, data) for found in rescored[:COMPARED]]
+        inside = None if alarm_rings() else inside  # no time: none arrives
+    return weights(criteria, paths, first.familiarity, excess, inside, one_path=one_path, early=early)

@@ -28,6 +28,7 @@ import numpy as np
 
 from odefinder.data.observations import Floats, Observations
 from odefinder.data.roles import Role
+from odefinder.expressions.form import pinned
 from odefinder.expressions.program import Program
 from odefinder.inference.choose.description import description
 from odefinder.inference.fit.refine import FLOOR, Fit, fit_constants, given_constants
@@ -48,6 +49,7 @@ NOTHING = 1.0  # mean squared scaled residual of a system that explains nothing
 # Of 578 noisy cases (synthetic and textbook) this gained 5, which generalize only with it, and lost 1.
 RUNAWAY_COST = 6.0
 NEARBY = (0.5, 2.0)
+INSIDE = 8  # places in the range of the data from which candidates are compared
 LOOKS = 40  # times at which trajectories from elsewhere are compared
 FAR = 1e3  # times the largest observed value: a trajectory that gets this far has run away
 
@@ -102,6 +104,7 @@ def criterion(
         return np.inf
     explained = TEMPERATURE * (log_likelihood(fit.error, data.count, data.least_error) + starts)
     free = len(fit.program.constants) - int(given_constants(fit.program, data).sum())
+    free -= pinned(fit.program.ops)
     return -explained - log_structure(data.completed(fit.program).program, log_probability, free)
 
 
@@ -121,7 +124,6 @@ def elsewhere(program: Program, starts: Floats, data: Observations) -> Floats:
     (2 trajectories, points, states that are not hidden); NaN where the system runs away.  One that comes to
     the end of its formula's domain does not: it stays there.
     """
-    size = float(np.nanmax(np.abs(data.states), initial=0.0)) or 1.0
     roles = data.roles[: data.dimension] or (Role.OBSERVED,) * data.dimension
     hidden = np.array([role == Role.HIDDEN for role in roles])  # twice an unknown value means nothing
     paths = np.full((len(NEARBY) * len(starts), LOOKS, data.dimension), np.nan)
@@ -129,15 +131,36 @@ def elsewhere(program: Program, starts: Floats, data: Observations) -> Floats:
     for k, ((times, _), start) in enumerate(zip(data.trajectories(), starts, strict=True)):
         looks = np.linspace(times[0], times[-1], LOOKS)
         for j, factor in enumerate(NEARBY):
-            path, status = integrate(
-                systems[k], np.where(hidden, 1.0, factor) * start, looks, signals=data.signals_of(k),
-                rtol=1e-4, atol=1e-6 * size, max_steps=2000, bound=FAR * size,
-            )  # fmt: skip
-            if status == Status.OK:
-                paths[len(NEARBY) * k + j] = path
-            elif leaves_domain(systems[k], looks, path, status, data.signals_of(k)):  # an empty tank stays so
-                paths[len(NEARBY) * k + j] = held_at_the_end(path)
+            near = np.where(hidden, 1.0, factor) * start
+            paths[len(NEARBY) * k + j] = _followed(systems[k], near, looks, k, data)
     return paths[:, :, ~hidden]
+
+
+def from_inside(program: Program, states: Floats, data: Observations) -> Floats:
+    """Trajectories (INSIDE, points, D) from places in the range of the states (N, D), as in `elsewhere`.
+
+    They are driven as the first observed trajectory is, and as long.
+    """
+    low, high = states.min(axis=0), states.max(axis=0)
+    places = low + (high - low) * np.random.default_rng(0).random((INSIDE, data.dimension))
+    times, _ = next(iter(data.trajectories()))
+    looks = np.linspace(times[0], times[-1], LOOKS)
+    system = data.whole_systems(program)[0]
+    return np.array([_followed(system, place, looks, 0, data) for place in places])
+
+
+def _followed(system: Program, start: Floats, looks: Floats, trajectory: int, data: Observations) -> Floats:
+    """The states (points, D) at some times; NaN where the system runs away."""
+    size = float(np.nanmax(np.abs(data.states), initial=0.0)) or 1.0
+    signals = data.signals_of(trajectory)
+    path, status = integrate(
+        system, start, looks, signals=signals, rtol=1e-4, atol=1e-6 * size, max_steps=2000, bound=FAR * size
+    )
+    if status == Status.OK:
+        return path
+    if leaves_domain(system, looks, path, status, signals):  # an empty tank stays so
+        return held_at_the_end(path)
+    return np.full((len(looks), data.dimension), np.nan)
 
 
 def runs_away(program: Program, starts: Floats, data: Observations) -> bool:

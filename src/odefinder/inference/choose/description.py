@@ -19,7 +19,7 @@ import numpy as np
 
 from odefinder.errors import ExpressionError
 from odefinder.expressions.canonical import structure
-from odefinder.expressions.form import Form
+from odefinder.expressions.form import Form, pinned
 from odefinder.expressions.program import (
     ABS,
     CONST,
@@ -53,7 +53,7 @@ def description(program: Program, constants: int | None = None) -> float:
 
     constants: how many are fitted, where that is not their number in the program.
     """
-    count = len(program.constants) if constants is None else constants
+    count = len(program.constants) - pinned(program.ops) if constants is None else constants
     whole = _length(program.ops) + CONSTANT_COST * count
     return whole - repeated(program) + OWN_SQUARE_COST * own_squares(program)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress
+from dataclasses import replace
 
 import numpy as np
 
@@ -138,13 +139,20 @@ class FittedPool(Pool):
         self.add(form, fit, source)
 
     def add(self, form: Form, fit: Fit, source: str) -> None:
-        """Keep a fitted system if it is the best of its structure, that of the form."""
+        """Keep a fitted system if it is the best of its structure, that of the form.
+
+        A fit moves all constants, among them the 1 in 1/(1 + a x), which says nothing: the network would not
+        recognise what it had written.
+        """
         if not self.estimate.smoothed and fit.error < NEAR:  # what is left may be errors of the integration
             bends = fit.error < NEAR**2
             closer = fit_constants(
                 fit.program, self.data, starts=fit.starts, rtol=1e-9, max_steps=10_000, bends=bends
             )
             fit = fit if alarm_rings() and not np.isfinite(closer.error) else closer
+        with suppress(ExpressionError):
+            again = Form.of(fit.program)
+            fit = replace(fit, program=again.program) if again.key == form.key else fit
         if self.data.given is None or self._allowed(fit.program, self.data.given):
             self.store(form.key, fit, source)
 

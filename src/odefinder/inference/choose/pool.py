@@ -170,7 +170,8 @@ class Pool:
 
     def weights(self, rescored: Sequence[Candidate], early: bool) -> Floats:
         """How far each of the rescored systems may be trusted; early: time ended the search."""
-        return weights_of(rescored, self.data, self._left(), early)
+        states = None if self._all_known else self.estimate.states
+        return weights_of(rescored, self.data, self._left(), early, states)
 
     def _criterion(self, found: Candidate, log_probability: float) -> float:
         return criterion(found.fit, self.data, found.starts, log_probability)

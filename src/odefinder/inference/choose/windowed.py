@@ -24,6 +24,7 @@ from odefinder.inference.choose.criterion import criterion, log_structure
 from odefinder.inference.choose.description import CONSTANT_COST, NODE_COST
 from odefinder.inference.choose.stepwise import Stepwise
 from odefinder.inference.fit.refine import FLOOR
+from odefinder.inference.fit.residuals import SIGNIFICANT, checks
 from odefinder.inference.fit.shooting import outlook
 from odefinder.inference.fit.states import StateEstimate
 from odefinder.inference.fit.windows import (
@@ -46,6 +47,9 @@ ROUNDS = 6  # of adding and dropping terms
 RESCORED = 20
 CONVINCING = 1.5  # times what the true system would leave
 NEARLY_EXACT = 1e-6  # mean squared scaled residual that is convincing without any noise, too
+UNDERESTIMATED = 4.0  # factor by which the variance of the noise may be larger than estimated
+UNSEEN_NOISE = 1e-4  # mean squared scaled residual: more noise than this is seen before any fit
+INDEPENDENT = 0.1  # correlation of neighbouring residuals below which they count as noise
 LYAPUNOV_SECONDS = 1.5
 TRUSTED_PERIODS = 100.0  # over which the exponents of a model are averaged
 POLISHED = 3  # of the best systems
@@ -235,11 +239,22 @@ class WindowedSearch:
     def convincing(self) -> bool:
         """Whether the best system leaves only what the true one would leave."""
         ranked = self.ranked()
-        return bool(ranked) and self.convinces(ranked[0].fit.error)
+        return bool(ranked) and (self.convinces(ranked[0].fit.error) or self._leaves_noise(ranked[0]))
 
     def convinces(self, error: float) -> bool:
         """Whether a mean squared scaled residual is what the true system would leave."""
         return error < max(CONVINCING * self._left(), NEARLY_EXACT)
+
+    def _leaves_noise(self, candidate: Candidate) -> bool:
+        """Whether what is left looks like noise, though there is more of it than was seen before the fit."""
+        if candidate.fit.error > max(UNDERESTIMATED * self._left(), UNSEEN_NOISE):
+            return False
+        path = window_path(candidate.fit.program, self.nodes_of(candidate), self.windows, self.data)
+        left = checks(path - self.data.states, self.data)
+        return all(
+            one is not None and abs(one.correlation) < min(INDEPENDENT, SIGNIFICANT / np.sqrt(one.count))
+            for one in left
+        )
 
     @cached_property
     def spectrum(self) -> Spectrum:

@@ -17,6 +17,7 @@ import numpy as np
 
 from odefinder.compiling.jit import compiled
 from odefinder.data.observations import Floats, Ints, Observations
+from odefinder.expressions.form import pinned
 from odefinder.expressions.program import CONST, INV, POW, SIN, VAR, Ops, Program, Values, concatenate
 from odefinder.expressions.terms import sum_of
 from odefinder.inference.fit.least_squares import (
@@ -320,5 +321,5 @@ def component_score(program: Program, error: float, count: int, floor: float) ->
     if not np.isfinite(error):
         return np.inf
     functions = int((program.ops >= SIN).sum() + (program.ops == POW).sum() + (program.ops == INV).sum())
-    size = len(program.constants) + len(program) / 2 + FUNCTION_COST * functions
+    size = len(program.constants) - pinned(program.ops) + len(program) / 2 + FUNCTION_COST * functions
     return count * float(np.log(error + floor)) + size * float(np.log(max(count, 2)))

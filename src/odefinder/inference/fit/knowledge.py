@@ -38,6 +38,7 @@ class Knowledge:
     follow: tuple[int, ...] = ()  # for each of the sums, the state whose equation follows from it
     starts: tuple[tuple[float, float], ...] = ()  # (D,): bounds of initial values; empty: none are known
     fixed: tuple[tuple[str, float], ...] = ()  # constants with given values; the parts have these numbers
+    assumed: tuple[str, ...] = ()  # names that were taken for constants only because they are not columns
 
     @property
     def dimension(self) -> int:

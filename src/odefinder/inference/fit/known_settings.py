@@ -5,7 +5,7 @@ All contradictions are found here, before anything slow begins.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -18,13 +18,13 @@ from odefinder.edge.parameters import checked
 from odefinder.edge.rules import items, shown
 from odefinder.errors import ExpressionError, SettingsError
 from odefinder.expressions.canonical import canonical
-from odefinder.expressions.parse import parse
+from odefinder.expressions.parse import names_in, parse
 from odefinder.expressions.program import CONST, MUL, Program, concatenate
 from odefinder.expressions.term_rules import TermRule
 from odefinder.expressions.terms import linear_term, node, sum_of, terms_of
 from odefinder.inference.fit.knowledge import NO_BOUNDS, Knowledge
 from odefinder.inference.fit.known_starts import interval, start_limits, without_starts
-from odefinder.inference.fit.known_terms import check_terms, term_rules
+from odefinder.inference.fit.known_terms import check_terms, placeholders, term_rules
 from odefinder.inference.fit.known_text import KnownText, known_states, read_known
 
 FEW_POINTS = 6  # with fewer, nothing is said about conserved sums in the data
@@ -89,11 +89,9 @@ def knowledge_of(
         check_terms(rules, states, whole, follow)
     if not follow:  # the known equations conserve them anyway
         sums = ()
-    varied = _names_in("vary", given.vary, [*text.constants, *fixed], "constants of known")
+    varied = varied_names(given.vary, [*text.constants, *fixed], "known", len(dataset))
     if both := [name for name in varied if name in fixed]:
         raise SettingsError(f"{both[0]} is fixed and is to vary, too; leave it out of fixed or of vary")
-    if varied and len(dataset) < 2:
-        raise SettingsError("vary is for constants that differ between trajectories, and there is only one")
     return Knowledge(
         variables=states,
         inputs=dataset.known,
@@ -110,7 +108,15 @@ def knowledge_of(
         follow=follow,
         starts=limits,
         fixed=tuple(fixed.items()),
+        assumed=_assumed(given, text, varied, names),
     )
+
+
+def _assumed(given: Known, text: KnownText, varied: Sequence[str], names: Sequence[str]) -> tuple[str, ...]:
+    """Names that were taken for constants because they are not columns, and that nothing else lists."""
+    listed = {*(given.bounds or ()), *varied}
+    found = [*text.constants, *placeholders(given.terms, names)]
+    return tuple(dict.fromkeys(name for name in found if name not in listed))
 
 
 def starts_of(given: Known, dataset: Dataset) -> tuple[tuple[float, float], ...]:
@@ -150,15 +156,23 @@ def _check_states(text: KnownText, dataset: Dataset) -> None:
 
 def _check_names(given: Known, text: KnownText, fixed: Mapping[str, float]) -> None:
     """Every constant that a parameter names must occur in known."""
-    if given.known is None and (fixed or given.bounds or given.vary):
-        what = "fixed" if fixed else "bounds" if given.bounds else "vary"
-        raise SettingsError(f'{what} names constants of known; give known, such as "x\' = -k*x + ?"')
+    for what, named in {"fixed": fixed, "bounds": given.bounds, "vary": given.vary}.items():
+        if given.known is None and named is not None and items(named) != []:
+            raise SettingsError(f'{what} names constants of known; give known, such as "x\' = -k*x + ?"')
     for name in fixed:
         if name not in text.names:
             raise SettingsError(
                 f"fixed names {name!r}, which does not occur in known{did_you_mean(name, text.constants)}; "
                 f"its constants are {', '.join(text.constants) or 'none'}"
             )
+
+
+def varied_names(given: Any, constants: Sequence[str], of: str, trajectories: int) -> tuple[str, ...]:
+    """The constants of known or of a guess that differ between trajectories; there must be several."""
+    varied = _names_in("vary", given, constants, f"constants of {of}")
+    if varied and trajectories < 2:
+        raise SettingsError("vary is for constants that differ between trajectories, and there is only one")
+    return varied
 
 
 def _names_in(what: str, given: Any, names: Sequence[str], among: str) -> tuple[str, ...]:
@@ -171,9 +185,10 @@ def _names_in(what: str, given: Any, names: Sequence[str], among: str) -> tuple[
     result = tuple(listed)
     for name in result:
         if not isinstance(name, str) or name not in names:
+            meant = did_you_mean(name, names) if isinstance(name, str) else ""
             raise SettingsError(
-                f"{what} names {shown(name)}, which is not one of the {among}"
-                f"{did_you_mean(str(name), names)}; they are {', '.join(names) or 'none'}"
+                f"{what} names {shown(name)}, which is not one of the {among}{meant}; they are "
+                f"{', '.join(names) or 'none'}"
             )
     return result
 
@@ -223,12 +238,15 @@ def _sums(given: Any, dataset: Dataset) -> tuple[tuple[float, ...], ...]:
     """The factors of the states in every conserved sum."""
     if given is None:
         return ()
-    texts = [given] if isinstance(given, str) else given
-    if not isinstance(texts, Iterable):
+    texts = [given] if isinstance(given, str) else items(given)
+    if texts is None or not all(isinstance(text, str) for text in texts):
         raise SettingsError(f'conserve is a sum such as "S + I + R", or a list of them, not {shown(given)}')
     rows = []
     for text in texts:
         try:
+            if others := [one for one in names_in(text) if one not in dataset.variables]:
+                which = not_one_of(others[0], dataset.variables)
+                raise SettingsError(f"conserve names {others[0]!r}, {which}")
             program = canonical(parse(text, dataset.variables))
         except ExpressionError as error:
             raise SettingsError(f"in conserve: {error}") from None

@@ -24,6 +24,8 @@ from odefinder.inference.fit.refine import starts_within
 from odefinder.inference.fit.states import StateEstimate
 
 _START = re.compile(r"(.*\S)\s*\(\s*0\s*\)")
+FEW_POINTS = 6  # with fewer, nothing is said about noise
+FAR, SURE = 0.5, 10.0  # shares of the range, and times the noise: a first value this far off is another one
 Interval = tuple[float, float]
 T = TypeVar("T")
 
@@ -50,7 +52,27 @@ def start_limits(
     for name, ends in _of(bounds):
         place = _place(name, dataset, known)
         found.setdefault(place, interval(name, ends, values.get(place)))
+    for place, ends in found.items():
+        _check_start(place, ends, dataset)
     return tuple(found.get(k, NO_BOUNDS) for k in range(dataset.dimension)) if found else ()
+
+
+def _check_start(place: int, ends: Interval, dataset: Dataset) -> None:
+    """Raise where the first value of a trajectory is far from what is said about it."""
+    for states in dataset.states:
+        values = states[:, place]
+        seen = values[np.isfinite(values)]
+        if not np.isfinite(values[0]) or len(seen) < FEW_POINTS:
+            continue
+        apart = abs(values[0] - np.clip(values[0], *ends))
+        noise = float(np.sqrt(np.mean(np.diff(seen, 2) ** 2) / 6.0))
+        if apart > max(FAR * np.ptp(seen), SURE * noise):
+            name, said = dataset.variables[place], f"{ends[0]:g}"
+            said = said if ends[0] == ends[1] else f"between {said} and {ends[1]:g}"
+            raise SettingsError(
+                f"{name}(0) is said to be {said}, but the data begin with {name} = {values[0]:g}; change it, "
+                "or leave it out, as what was measured is fitted anyway"
+            )
 
 
 def interval(name: str, ends: tuple[float | None, float | None], fixed: float | None) -> Interval:

@@ -87,6 +87,14 @@ def _terms(text: str, names: Sequence[str]) -> list[Program]:
         raise SettingsError(f"in terms: {error}") from None
 
 
+def placeholders(given: Any, names: Sequence[str]) -> tuple[str, ...]:
+    """The names in terms that stand for numbers; terms that `term_rules` has read."""
+    every = list(given.values()) if isinstance(given, Mapping) else [given]
+    texts = [one for part in every for one in (_split(part) if isinstance(part, str) else items(part) or ())]
+    found = [name for text in texts for name in names_in(with_derivatives(text.lstrip("! "), names, "terms"))]
+    return tuple(dict.fromkeys(name for name in found if name not in names))
+
+
 def check_terms(
     rules: Sequence[TermRule | None], states: Sequence[str], whole: Sequence[bool], follow: Sequence[int]
 ) -> None:

@@ -57,6 +57,8 @@ def read_known(known: Any, names: Sequence[str], fixed: Mapping[str, float]) -> 
         constants |= dict.fromkeys(
             one for one in names_in(_UNKNOWN.sub(" ", side)) if one not in names and one not in fixed
         )
+    for one in constants:
+        _check_constant(one, names)
     read = [_equation(state, side, names, tuple(constants), fixed) for state, side in sides]
     return KnownText(tuple(read), tuple(constants), used)
 
@@ -115,13 +117,25 @@ def with_derivatives(side: str, names: Sequence[str], where: str = "known") -> s
     def name(match: re.Match[str]) -> str:
         found = derivative_name(match[1], len(match[2]))
         if found not in names:
-            raise SettingsError(
-                f"{match[0]} in {where} is the derivative of {match[1]}, which is not a variable of these "
-                f"data; for equations of order 2 give order=2 (or a column {found})"
-            )
+            raise _no_derivative(match[0], match[1], found, where)
         return found
 
     return _DERIVATIVE.sub(name, side)
+
+
+def _no_derivative(written: str, state: str, name: str, where: str = "known") -> SettingsError:
+    """For a derivative, written in some way, that the data do not have under this name."""
+    return SettingsError(
+        f"{written} in {where} is the derivative of {state}, which is not a variable of these "
+        f"data; for equations of order 2 give order=2 (or a column {name})"
+    )
+
+
+def _check_constant(name: str, names: Sequence[str]) -> None:
+    """Raise where a name that is no variable cannot be meant as a constant: it is that of a velocity."""
+    for state in names:
+        if name in (derivative_name(state, 1), derivative_name(state, 2)):
+            raise _no_derivative(name, state, name)
 
 
 def _equation(

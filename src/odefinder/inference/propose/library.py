@@ -19,6 +19,7 @@ from odefinder.compiling.jit import compiled
 from odefinder.data.observations import Floats, Ints
 from odefinder.expressions import drafts
 from odefinder.expressions.drafts import Draft, number, power
+from odefinder.expressions.form import pinned
 from odefinder.expressions.monomials import exponents, monomial, product
 from odefinder.expressions.program import (
     ABS,
@@ -87,7 +88,8 @@ class Feature:
         if not self.draft:
             return 2.0
         function = 0.0 if self.family == "polynomial" else FUNCTION_COST
-        return 2.5 + self.inner + len(self.draft) / 2 + function
+        free = self.inner - pinned(np.array([op for op, _ in self.draft], np.int8))
+        return 2.5 + free + len(self.draft) / 2 + function
 
 
 @dataclass(frozen=True)

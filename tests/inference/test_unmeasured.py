@@ -1,0 +1,25 @@
+"""What is said about states that nobody measured."""
+
+import numpy as np
+
+from odefinder.data.arrays import from_arrays
+from odefinder.inference.unmeasured import turning_notes
+
+T = np.linspace(0.0, 10.0, 60)
+NOISE = np.random.default_rng(1).normal(size=60)
+
+
+def notes(values: np.ndarray, noise: float) -> list[str]:
+    return turning_notes(from_arrays(values[:, None], T, ["x"]), np.array([noise]))
+
+
+def test_one_variable_that_oscillates_is_not_alone() -> None:
+    (note,) = notes(np.cos(2.0 * T) + 0.1 * NOISE, 0.1)
+    assert "order=2" in note
+    assert "hidden=1" in note
+
+
+def test_noise_on_a_plateau_is_no_oscillation() -> None:
+    """The noise of the largest values, 0.1, is more than that of all of them."""
+    growth = 5.0 / (1.0 + 24.0 * np.exp(-T))
+    assert notes(growth * (1.0 + 0.02 * NOISE), 0.07) == []
