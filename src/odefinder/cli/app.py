@@ -11,7 +11,7 @@ import typer
 from odefinder.cli.bench import bench
 from odefinder.cli.demo import demo
 from odefinder.cli.doctor import doctor
-from odefinder.cli.exits import INTERRUPTED, leave_at_once, open_streams
+from odefinder.cli.exits import INTERRUPTED, keep_interrupts, leave_at_once, open_streams
 from odefinder.cli.export import export
 from odefinder.cli.fit import fit
 from odefinder.cli.generate import generate
@@ -59,6 +59,7 @@ def _options(
 def main() -> None:
     """Entry point of the console script."""
     open_streams()
+    keep_interrupts()
     try:
         app()
     except SystemExit as end:

@@ -6,10 +6,12 @@ cannot be written (a full disk), with a message and 1.
 
 from __future__ import annotations
 
+import _thread
 import contextlib
 import errno
 import os
 import sys
+import threading
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -20,6 +22,7 @@ import typer
 from odefinder.errors import OdefinderError
 
 FAILED, INTERRUPTED = 1, 130
+AGAIN = 0.05  # seconds until a lost Ctrl-C is repeated
 
 
 @contextmanager
@@ -66,6 +69,19 @@ def open_streams() -> None:
                 with contextlib.suppress(OSError):
                     os.dup2(descriptor, number)
             setattr(sys, name, open(number, mode, encoding="utf-8", closefd=False))  # noqa: SIM115
+
+
+def keep_interrupts() -> None:
+    """Repeat a Ctrl-C that is lost in a callback of the compiler, where Python prints it and goes on."""
+    usual = sys.unraisablehook
+
+    def hook(lost: Any) -> None:
+        if issubclass(lost.exc_type, KeyboardInterrupt):
+            threading.Timer(AGAIN, _thread.interrupt_main).start()
+        else:
+            usual(lost)
+
+    sys.unraisablehook = hook
 
 
 def leave_at_once(code: int) -> NoReturn:
