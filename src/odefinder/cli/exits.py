@@ -77,7 +77,9 @@ def keep_interrupts() -> None:
 
     def hook(lost: Any) -> None:
         if issubclass(lost.exc_type, KeyboardInterrupt):
-            threading.Timer(AGAIN, _thread.interrupt_main).start()
+            again = threading.Timer(AGAIN, _thread.interrupt_main)
+            again.daemon = True  # a command that ends before need not wait for it
+            again.start()
         else:
             usual(lost)
 
