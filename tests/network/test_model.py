@@ -5,7 +5,7 @@ import torch
 
 from odefinder.data.roles import KNOWN, UNSEEN
 from odefinder.errors import SettingsError
-from odefinder.language.number_words import number_ids
+from odefinder.language.number_words import PAD, number_ids
 from odefinder.language.tokens import BOS, EOS
 from odefinder.network.model import Network, count_parameters, longer_cache, product_rows, shifted
 from odefinder.network.presets import NetworkSettings, network_preset
@@ -37,6 +37,24 @@ def test_decoding_step_by_step_is_the_parallel_forward() -> None:
         if position == cache[0][0].shape[2]:
             cache = longer_cache(cache, length)
         assert close(network.step(inputs[:, position], position, cache, attended), expected[:, position])
+
+
+def test_weight_of_constants() -> None:
+    """Without it, all numbers are one word: what is left is that some number stands there."""
+    network = small_network()
+    data, targets = observed([2, 3]), random_tokens(network, (2, 9))
+    targets[0, 6:] = PAD
+    plain = network.loss(*data, targets)
+    assert torch.equal(network.loss(*data, targets, constants=1.0), plain)
+
+    first = network.first_number
+    logits = network(*data, shifted(targets))
+    number = logits[..., first:].logsumexp(-1, keepdim=True)
+    kinds = torch.cat((logits[..., :first], number), -1).log_softmax(-1)
+    words = targets.clamp(max=first)
+    expected = -kinds.gather(-1, words[..., None])[..., 0][targets != PAD].mean()
+    assert close(network.loss(*data, targets, constants=0.0), expected)
+    assert close(network.loss(*data, targets, constants=0.4), 0.4 * plain + 0.6 * expected)
 
 
 def test_multiplying_finds_the_rows_of_a_lookup() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -39,6 +39,13 @@ def train(
     decay: Annotated[
         float | None, typer.Option(help="Share of the plan, at its end, over which the learning rate falls.")
     ] = None,
+    constants: Annotated[
+        float | None,
+        typer.Option(
+            help="How much it counts which number a constant is, from 0 to 1: less than 1 trains structures "
+            "more than constants, which a fit determines anyway."
+        ),
+    ] = None,
     seed: Annotated[
         int | None, typer.Option(min=0, help="Of the examples: another seed, other examples.")
     ] = None,
@@ -65,12 +72,13 @@ def train(
         from odefinder.training.settings import training_preset
 
         settings = training_preset(preset)
-        if learning_rate is not None:
-            settings = replace(settings, learning_rate=learning_rate)
-        if decay is not None:
-            settings = replace(settings, decay=decay)
-        if seed is not None:
-            settings = replace(settings, seed=seed)
+        asked: dict[str, Any] = {
+            "learning_rate": learning_rate,
+            "decay": decay,
+            "constants": constants,
+            "seed": seed,
+        }
+        settings = replace(settings, **{name: value for name, value in asked.items() if value is not None})
         run = Run(out, settings, resume=resume, device=device, weights=weights)
         with ProgressLine(run.progress, minutes=minutes, steps=steps) as line, Scalars(out) as scalars:
 

@@ -204,7 +204,9 @@ class Network(nn.Module):
         super().__init__()
         self.settings = settings
         width, heads = settings.width, settings.heads
-        self.vocabulary_size = len(Vocabulary.preset(settings.vocabulary))
+        vocabulary = Vocabulary.preset(settings.vocabulary)
+        self.vocabulary_size = len(vocabulary)
+        self.first_number = int(vocabulary.layout.number_first[0])  # the last words are parts of numbers
         self.embedder = TokenEmbedder(settings) if settings.embedder == "tokens" else WaveEmbedder(settings)
         self.trajectory = nn.Embedding(MAX_TRAJECTORIES, width)
         self.encoder = nn.ModuleList(EncoderLayer(width, heads) for _ in range(settings.encoder_layers))
@@ -251,10 +253,22 @@ class Network(nn.Module):
         logits: Tensor = self.head(norm(x))
         return logits
 
-    def loss(self, points: Tensor, trajectory: Tensor, roles: Tensor, targets: Tensor) -> Tensor:
-        """Mean cross-entropy of the target tokens (B, L), padded with PAD."""
-        logits = self(points, trajectory, roles, shifted(targets))
-        return F.cross_entropy(logits.float().flatten(0, 1), targets.flatten().long(), ignore_index=PAD)
+    def loss(
+        self, points: Tensor, trajectory: Tensor, roles: Tensor, targets: Tensor, constants: float = 1.0
+    ) -> Tensor:
+        """Mean cross-entropy of the target tokens (B, L), padded with PAD.
+
+        constants: how much it counts which number a constant is; that one stands there always counts 1.
+        """
+        logits = self(points, trajectory, roles, shifted(targets)).float().flatten(0, 1)
+        wanted = targets.flatten().long()
+        loss = F.cross_entropy(logits, wanted, ignore_index=PAD)
+        if constants == 1.0:
+            return loss
+        first = self.first_number
+        numbers = torch.where(wanted >= first, wanted - first, -1)
+        which = F.cross_entropy(logits[:, first:], numbers, ignore_index=-1, reduction="sum")
+        return loss - (1.0 - constants) * which / (wanted != PAD).sum()
 
     # -------------------------------------------------------------- decoding, one token at a time
 

@@ -51,7 +51,7 @@ SAVE_EVERY = 150.0  # seconds: what a kill -9 may cost
 LOG_EVERY = 5.0  # seconds
 CPU_TOKENS = 4_000  # processed at once on a CPU: about 2.5 GB with the default network
 # What a resume may change; everything else would make it another run.
-MAY_CHANGE = {"threads", "compile", "learning_rate", "warmup", "decay", "clip"}
+MAY_CHANGE = {"threads", "compile", "learning_rate", "warmup", "decay", "clip", "constants"}
 
 
 @dataclass(frozen=True)
@@ -364,7 +364,8 @@ class Run:
 
     def _loss(self, *inputs: Tensor) -> Tensor:
         with torch.autocast(self.device.type, dtype=torch.bfloat16, enabled=self.device.type == "cuda"):
-            return self.network.loss(*inputs)
+            points, trajectory, roles, targets = inputs
+            return self.network.loss(points, trajectory, roles, targets, self.settings.constants)
 
 
 def _begun(weights: Path, settings: TrainingSettings) -> Network:
