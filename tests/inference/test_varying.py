@@ -72,3 +72,15 @@ def test_beside_a_variable_with_the_name_that_a_constant_would_have() -> None:
     data = [np.column_stack([x[:, 0], np.full(len(T), 7.0)]) for x in curves((0.5, 0.8, 1.2))]
     model = ODEFormer(network=False, time_budget=60).fit(data, [T] * 3, variables=["N", "k1"])
     assert str(model.system_).splitlines()[1] == "k1' = 0"
+
+
+def test_many_terms_that_make_up_for_a_constant_are_not_the_last_word() -> None:
+    """The second variable tells the trajectories apart, so a long system with common constants fits, too."""
+    t, rng = np.linspace(0.0, 8.0, 50), np.random.default_rng(5)
+    runs = [
+        ODESystem.from_text(f"N' = {r}*N - 0.15*N^2; P' = 0.3*N - 0.5*P").simulate([0.4, 0.1], t)
+        for r in (0.6, 0.95, 1.3)
+    ]
+    noisy = [x + 0.01 * x.std(axis=0) * rng.standard_normal(x.shape) for x in runs]
+    model = ODEFormer(network=False, time_budget=60).fit(noisy, [t] * 3, variables=["N", "P"])
+    assert model.constants_["k1"] == pytest.approx((0.6, 0.95, 1.3), rel=0.02)

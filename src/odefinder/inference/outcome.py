@@ -26,7 +26,7 @@ from odefinder.inference.settings import FindSettings
 from odefinder.inference.unmeasured import hidden_notes, known_notes, turning_notes
 from odefinder.inference.varying import varying_explanation, varying_note
 from odefinder.limits.alarm import alarm_rings
-from odefinder.limits.deadline import CLAIMING, Deadline
+from odefinder.limits.deadline import CLAIMING, VARYING, Deadline
 from odefinder.numerics.r2 import variance_weighted_r2
 
 
@@ -108,7 +108,7 @@ def _with_varying(
     """The systems, one whose constants differ between trajectories first if it is better, and a note."""
     if search.deadline.stopped or alarm_rings():
         return found, []
-    share = search.deadline.within(*CLAIMING)
+    share = search.deadline.within(*VARYING)
     varied = varying_explanation(judged, search, dataset, scaling, original, share)
     if varied is None:
         return found, []

@@ -8,6 +8,7 @@ Terms that made up for a constant that was the same are dropped, and two that va
 
 from __future__ import annotations
 
+import sys
 from collections import Counter
 from collections.abc import Sequence
 from contextlib import suppress
@@ -63,11 +64,13 @@ class Varied:
 
 
 def varying_constants(
-    fits: Sequence[Fit], data: Observations, dataset: Dataset, *, fit_starts: bool, deadline: Deadline
-) -> Varied | None:
+    fits: Sequence[Fit], data: Observations, dataset: Dataset, tried: int, *, fit_starts: bool,
+    deadline: Deadline,
+) -> Varied | None:  # fmt: skip
     """The best system with constants that differ; None where the criterion does not clearly gain.
 
-    fits: systems with common constants; data: in the user's units, nothing given.
+    fits: systems with common constants, of which the first `tried` may get others; data: in the user's
+    units, nothing given.
     """
     trajectories = len(data)
     enough = data.count >= LEAST_POINTS * trajectories * data.dimension
@@ -75,17 +78,17 @@ def varying_constants(
         return None
     before = min(criterion(fit, data) for fit in fits)
     best: Varied | None = None
-    for origin, fit in enumerate(fits):
+    for origin, fit in enumerate(fits[:tried]):
         free = ~(pinned_constants(fit.program) | given_constants(fit.program, data))
         chosen: tuple[int, ...] = ()
         for _ in range(MOST_VARIED):  # the first may explain little before the second varies, too
-            tried = [
+            found_now = [
                 one
                 for k in np.flatnonzero(free).tolist()
                 if k not in chosen and not deadline.over
                 and (one := _fitted(fit, data, dataset, (*chosen, k), fit_starts, before)) is not None
             ]  # fmt: skip
-            found = max(tried, key=lambda one: one.gain, default=None)
+            found = max(found_now, key=lambda one: one.gain, default=None)
             if found is None:
                 break
             chosen = found.chosen
@@ -193,17 +196,23 @@ def varying_explanation(
 
     original: the data in the user's units.
     """
-    if len(dataset) < 2 or search.explained():
+    if len(dataset) < 2:
+        return None
+    explained = search.explained()  # by a law, or by many terms that make up for a constant that differs
+    most = len(judged[0].fit.program.constants) - len(dataset) if explained else sys.maxsize
+    # Laws of single trajectories are short, and first: time may run out among the others.
+    laws = _laws_of_single_ones(search, judged, deadline, most) if most > 0 else []
+    if explained and not laws:
         return None
     fits, origins = [], []
-    # Laws of single trajectories are short, and first: time may run out among the others.
-    for one in [*_laws_of_single_ones(search, judged, deadline), *judged[:SYSTEMS]]:
+    for one in [*laws, *judged[:SYSTEMS]]:
         with suppress(ExpressionError):
             named = named_system(one.fit.program, search.data, scaling, dataset, None)
             fits.append(Fit(named.found, scaling.original_states(one.fit.starts), one.fit.error))
             origins.append(one)
     free = search.estimate.smoothed
-    found = varying_constants(fits, original, dataset, fit_starts=free, deadline=deadline)
+    tried = len(laws) if explained else len(fits)
+    found = varying_constants(fits, original, dataset, tried, fit_starts=free, deadline=deadline)
     if found is None:
         return None
     same = origins[found.origin]
@@ -218,11 +227,13 @@ def varying_explanation(
     return Explanation(system, found.fit.starts, r2, value, weight, same.source, constants, law)
 
 
-def _laws_of_single_ones(search: Search, judged: Sequence[Candidate], deadline: Deadline) -> list[Candidate]:
+def _laws_of_single_ones(
+    search: Search, judged: Sequence[Candidate], deadline: Deadline, most: int
+) -> list[Candidate]:
     """Polynomial systems that several trajectories have each for itself, fitted to all with one constant.
 
     Where a constant differs, no system with the same one for all is close, and the best of them may be far
-    from the law.
+    from the law.  most: constants that they may have.
     """
     data, votes, laws = search.data, Counter[bytes](), dict[bytes, Program]()
     for first, last in list(data.spans())[:MOST_ASKED]:
@@ -235,7 +246,8 @@ def _laws_of_single_ones(search: Search, judged: Sequence[Candidate], deadline: 
         votes.update(here.keys())
         laws = here | laws
     common = [key for key, count in votes.most_common(SINGLE_LAWS) if count > 1]
-    found = [one for key in common if (one := search.fit_program(laws[key], "sparse")) is not None]
+    short = [laws[key] for key in common if len(laws[key].constants) <= most]
+    found = [one for program in short if (one := search.fit_program(program, "sparse")) is not None]
     known = {structure(one.fit.program) for one in judged[:SYSTEMS]}
     return [
         replace(tried_elsewhere(one, data), familiarity=judged[0].familiarity)

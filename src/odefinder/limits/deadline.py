@@ -14,6 +14,7 @@ from odefinder.limits.alarm import Alarm
 READING = 0.4  # of the budget that reading the data may use up: what is fitted then must be found, too
 ESTIMATING = 0.4  # of the budget that the estimate of the states may take
 JUDGING = 1.2, 0.3  # the judge's limit: this many budgets, and seconds
+VARYING = 1.28, 0.45  # that of constants which differ between trajectories: the result is claimed after it
 CLAIMING = 1.35, 0.6  # that of what is said about the result
 FIRST = 0.15  # seconds for a first system where the time was over before there was one
 DECODING_SHARE = 0.5  # of the budget that decoding may take: systems must be fitted, too
