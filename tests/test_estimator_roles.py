@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +12,7 @@ import pytest
 from numpy.typing import NDArray
 
 from odefinder import ODEFormer
-from odefinder.errors import SettingsError
+from odefinder.errors import SettingsError, SimulationWarning
 from odefinder.system import ODESystem
 
 TIMES = np.linspace(0.0, 12.0, 120)
@@ -129,3 +130,21 @@ def test_constants_that_only_occur_together_are_named() -> None:
     epidemic = ODESystem.from_text("S' = -0.5*S*I; I' = 0.5*S*I - 0.2*I").simulate([1.0, 0.1], t)
     model = quick(known="S' = -b*Q*S*I; I' = b*Q*S*I - g*I").fit(epidemic, t, variables=["S", "I"])
     assert "The data determine only the product of the constants b and Q." in model.notes_
+
+
+def test_observed_inputs_beyond_their_times_are_held_and_said_to_be() -> None:
+    follower = ODESystem.from_text("x' = u - 0.5*x", inputs=["u"])
+    x = follower.simulate([1.0], TIMES, inputs={"u": FORCE})
+    model = quick(known="x' = a*u - b*x").fit(x, TIMES, variables=["x"], inputs={"u": FORCE})
+    last, later = TIMES[-1], np.linspace(0.0, 2.0 * TIMES[-1], 50)
+    said = rf"u is known from 0 to {last:g}, the times run from 0 to {2 * last:g}: after, its last value"
+    with pytest.warns(SimulationWarning, match=said):
+        states = model.simulate([1.0], later)
+    held = {"u": (TIMES, FORCE)}
+    with pytest.warns(SimulationWarning, match="its last value"):
+        np.testing.assert_allclose(states, model.simulate([1.0], later, inputs=held), atol=1e-6)
+    with pytest.warns(SimulationWarning, match=r"Give inputs= \(--inputs\)"):
+        model.forecast(2.0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model.simulate([1.0], TIMES[:20])

@@ -13,10 +13,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.integrate import solve_ivp
 
-from odefinder.errors import DataError, ExpressionError, OdefinderError, SettingsError
+from odefinder.errors import (
+    DataError,
+    ExpressionError,
+    OdefinderError,
+    SettingsError,
+    SimulationWarning,
+    StiffnessWarning,
+)
 from odefinder.expressions.parse import parse
 from odefinder.expressions.program import concatenate
-from odefinder.system import ODESystem, SimulationWarning, StiffnessWarning
+from odefinder.system import ODESystem
 
 LOTKA_VOLTERRA = """
     # predator and prey

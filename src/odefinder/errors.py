@@ -1,4 +1,4 @@
-"""The errors a user meets: each message says what is wrong and what to do."""
+"""The errors and warnings a user meets: each message says what is wrong and what to do."""
 
 
 class OdefinderError(Exception):
@@ -34,3 +34,11 @@ class NoSystemError(OdefinderError, RuntimeError):
 
 class WorkerError(OdefinderError):
     """A process that worked for this one ended, or could not be talked to."""
+
+
+class SimulationWarning(UserWarning):
+    """A simulation that could not reach the last time, or whose inputs do not cover it."""
+
+
+class StiffnessWarning(UserWarning):
+    """A simulation that needed the slower method for stiff systems."""

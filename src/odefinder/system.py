@@ -21,7 +21,7 @@ from odefinder.edge.parameters import checked, kept
 from odefinder.edge.reading import read_bytes
 from odefinder.edge.rules import ListOf, OrNone, Text, items
 from odefinder.edge.writing import write_text
-from odefinder.errors import DataError, ExpressionError, SettingsError
+from odefinder.errors import DataError, ExpressionError, SettingsError, SimulationWarning, StiffnessWarning
 from odefinder.expressions.digits import Digits
 from odefinder.expressions.lines import listed, read_equations, sorted_equations
 from odefinder.expressions.parse import check_inputs, check_names, parse
@@ -32,14 +32,6 @@ from odefinder.simulation.given import increasing_times
 
 if TYPE_CHECKING:
     from odefinder.numerics.signals import Signals
-
-
-class SimulationWarning(UserWarning):
-    """A simulation that could not reach the last time, or whose inputs do not cover it."""
-
-
-class StiffnessWarning(UserWarning):
-    """A simulation that needed the slower method for stiff systems."""
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -60,6 +52,7 @@ class ODESystem:
     variables: tuple[str, ...]
     inputs: tuple[str, ...] = ()
     digits: Mapping[float, int] = field(default_factory=dict)
+    _told: set[str] = field(default_factory=set, init=False)  # notes about inputs, which are said once
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "variables", check_names(self.variables))
@@ -273,8 +266,9 @@ class ODESystem:
         from odefinder.simulation.driving import driving_signals, with_doses
 
         signals, notes = driving_signals(self.inputs, inputs, conditions, times)
-        for note in notes:
+        for note in sorted(set(notes) - self._told):
             warnings.warn(SimulationWarning(note), stacklevel=3)
+        self._told.update(notes)
         return with_doses(signals, doses, self.variables)
 
     def driven(

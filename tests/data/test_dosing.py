@@ -87,3 +87,9 @@ def test_wrong_tables() -> None:
         from_arrays(TABLE.assign(amt=-TABLE["amt"]), inputs="amt")
     with pytest.raises(DataError, match="more than 10000 doses"):
         from_arrays(TABLE.assign(addl=1e6, ii=1.0), inputs="amt")
+
+
+def test_rows_of_doses_need_no_value() -> None:
+    assert not any("without any value" in note for note in from_arrays(TABLE, inputs="amt").notes)
+    empty = TABLE.assign(dv=TABLE["dv"].where(TABLE["time"] != 2.0))
+    assert "Row 4 without any value: left out." in from_arrays(empty, inputs="amt").notes

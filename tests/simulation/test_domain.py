@@ -4,10 +4,11 @@ import numpy as np
 import pytest
 
 from odefinder.data.observations import Observations
+from odefinder.errors import SimulationWarning
 from odefinder.inference.choose.criterion import elsewhere, runs_away
 from odefinder.numerics.integrate import integrate
 from odefinder.simulation.domain import leaves_domain
-from odefinder.system import ODESystem, SimulationWarning
+from odefinder.system import ODESystem
 
 TIMES = np.linspace(0.0, 6.0, 40)
 

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from scipy.integrate import solve_ivp
 
 from odefinder.data.inputs import Hold
-from odefinder.errors import DataError
+from odefinder.errors import DataError, SimulationWarning, StiffnessWarning
 from odefinder.numerics.signals import linear
-from odefinder.system import ODESystem, SimulationWarning, StiffnessWarning
+from odefinder.system import ODESystem
 
 DUFFING = ODESystem.from_text("x' = v; v' = -0.3*v - x - x^3 + u", inputs=["u"])
 FOLLOWER = ODESystem.from_text("v' = u - v", inputs=["u"])
@@ -189,3 +189,13 @@ def test_a_system_without_inputs_takes_none() -> None:
             system.simulate([1.0], T, inputs)
     with pytest.raises(DataError, match="no inputs"):
         system.derivative([1.0], 1.0)
+
+
+def test_notes_about_inputs_are_said_once() -> None:
+    system = ODESystem.from_text("v' = u - v", inputs=["u"])
+    steps = np.where(T > 5.0, 1.0, 0.0)
+    with pytest.warns(SimulationWarning, match="changes in steps"):
+        system.simulate([0.0], T, {"u": steps})
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        system.simulate([1.0], T, {"u": steps})

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from odefinder.system import ODESystem, SimulationWarning
+from odefinder.errors import SimulationWarning
+from odefinder.system import ODESystem
 
 T = np.linspace(0.0, 20.0, 41)
 exponents = st.integers(-100, 100)

@@ -287,13 +287,21 @@ class _Reader:
                 f"the input {self.name} {covered}, {data}: they have no time in common; check the units of "
                 "the times"
             )
-        outside = []
-        if knots[0] > self.first + touching:
-            outside.append(f"before, its first value, {at_first:g}, is held")
-        if knots[-1] + longest < self.last - touching:
-            outside.append(f"after, its last value, {at_last:g}, is held")
-        if outside:
-            self.notes.append(f"{self.name} {covered}, {data}: {'; '.join(outside)}.")
+        if outside := held_outside(
+            (knots[0], knots[-1] + longest), (at_first, at_last), (self.first, self.last)
+        ):
+            self.notes.append(f"{self.name} {covered}, {data}: {outside}.")
+
+
+def held_outside(known: tuple[float, float], values: tuple[float, float], asked: tuple[float, float]) -> str:
+    """What is done where a signal is asked for at times at which it is not known; empty if there are none."""
+    touching = TOUCHING * (asked[1] - asked[0])
+    done = []
+    if known[0] > asked[0] + touching:
+        done.append(f"before, its first value, {values[0]:g}, is held")
+    if known[1] < asked[1] - touching:
+        done.append(f"after, its last value, {values[1]:g}, is held")
+    return "; ".join(done)
 
 
 def _in_steps(before: Floats, after: Floats) -> bool:

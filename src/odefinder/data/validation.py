@@ -151,10 +151,11 @@ def _checked(
     names = [name if isinstance(title, int) else title for title, name in zip(titles, shown, strict=True)]
     errors = read_errors(raw.extras.errors, raw.columns, names, len(states), raw.of)
     points = _Points(times, states, errors, rows)
-    if empty.any():
-        which = f"Row {rows[empty][0]}" if empty.sum() == 1 else f"{empty.sum()} rows"
+    points = points.take(~empty) if empty.any() else points
+    dosed = np.zeros_like(empty) if raw.dosing is None else raw.dosing.amounts > 0.0  # these need no value
+    if (idle := empty & ~dosed).any():
+        which = f"Row {rows[idle][0]}" if idle.sum() == 1 else f"{idle.sum()} rows"
         notes.append(f"{which}{raw.of} without any value: left out.")
-        points = points.take(~empty)
     if len(points.times) < MIN_POINTS:
         others = ", or leave this trajectory out" if raw.label else ""
         raise DataError(

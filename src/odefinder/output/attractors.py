@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from odefinder.data.dataset import Dataset, Floats
-from odefinder.errors import DataError
+from odefinder.errors import DataError, SimulationWarning, StiffnessWarning
 from odefinder.numerics.chaos.attractors import attractor_distance
 from odefinder.numerics.chaos.lyapunov import Spectrum, lyapunov_spectrum
 from odefinder.numerics.chaos.records import even_grid, mean_period
@@ -16,7 +16,7 @@ from odefinder.numerics.integrate import Status
 from odefinder.output.axis import label
 from odefinder.output.style import COLOURS, FAINT, GREY, INK, set_limits
 from odefinder.simulation.trajectory import rows_reached
-from odefinder.system import ODESystem, SimulationWarning, StiffnessWarning
+from odefinder.system import ODESystem
 
 FINE_POINTS = 6000  # of the drawn trajectory of the model
 QUIET_POINTS = 400  # of the data, up to which they are drawn as dots

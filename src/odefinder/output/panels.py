@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from odefinder.data.dataset import Dataset, Floats
 from odefinder.data.roles import Role
-from odefinder.errors import DataError
+from odefinder.errors import DataError, SimulationWarning, StiffnessWarning
 from odefinder.inference.bands import Bands
 from odefinder.numerics.knots import values_at
 from odefinder.numerics.r2 import variance_weighted_r2
@@ -20,7 +20,7 @@ from odefinder.output.axis import LINE, LONG_LINE, PORTRAIT_LINE, set_label
 from odefinder.output.colours import colours_of, condition_entries
 from odefinder.output.style import COLOURS, FAINT, GREY, INK, set_limits
 from odefinder.simulation.trajectory import rows_reached
-from odefinder.system import ODESystem, SimulationWarning, StiffnessWarning
+from odefinder.system import ODESystem
 
 FINE_POINTS = 600  # of a drawn trajectory
 MAX_PANELS, MAX_PAIRS = 8, 3

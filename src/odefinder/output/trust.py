@@ -13,8 +13,9 @@ from numpy.typing import ArrayLike
 
 from odefinder.data.clock import times_on
 from odefinder.data.dataset import Dataset, Floats
+from odefinder.data.inputs import held_outside
 from odefinder.edge.parameters import checked
-from odefinder.errors import SettingsError
+from odefinder.errors import SettingsError, SimulationWarning, StiffnessWarning
 from odefinder.inference.bands import (
     FURTHER,
     MOST_VALUES,
@@ -37,7 +38,7 @@ from odefinder.inference.fit.known_starts import with_starts
 from odefinder.inference.fit.residuals import checks, residuals_of
 from odefinder.inference.prepared import Prepared, prepared
 from odefinder.limits.deadline import Deadline
-from odefinder.numerics.knots import merged, spliced
+from odefinder.numerics.knots import merged, spliced, values_at
 from odefinder.numerics.signals import Signals, constant
 from odefinder.output.constants import POWER, with_constants
 from odefinder.output.higher_order import equations_latex
@@ -45,7 +46,7 @@ from odefinder.output.numbers import with_error
 from odefinder.output.summary import Summary
 from odefinder.simulation.driving import with_doses
 from odefinder.simulation.given import increasing_times
-from odefinder.system import ODESystem, SimulationWarning, StiffnessWarning
+from odefinder.system import ODESystem
 
 if TYPE_CHECKING:
     from odefinder.inference.remarks import Explanation
@@ -189,6 +190,7 @@ class Trust:
         signals = inputs
         if observed and (self.system_.inputs or (self.dataset_.doses and doses is None)):
             signals = self._signals(trajectory, times, doses is None)
+            self._warn_of_held_inputs(trajectory, times)
         start = self.starts_[trajectory] if x0 is None else x0
         if not checked("bands", bands):
             return self.system_.simulate(start, times, signals, conditions, doses)
@@ -218,7 +220,9 @@ class Trust:
         later = np.linspace(end, end + horizon, points)
         times = later if begin == end else np.concatenate([[begin], later])
         signals = self._signals(trajectory, times)
-        if inputs is not None:
+        if inputs is None:
+            self._warn_of_held_inputs(trajectory, times)
+        else:
             _, next_ones = self.system_.driven(later, inputs, self._settings_of(trajectory))
             signals = spliced(signals, next_ones, float(end))
         signals = with_doses(signals, doses, self.system_.variables)
@@ -247,6 +251,19 @@ class Trust:
         if not own:
             return signals
         return merged([signals, constant(np.array(own))._replace(knots=self.dataset_.times[trajectory][:1])])
+
+    def _warn_of_held_inputs(self, trajectory: int, times: Floats) -> None:
+        """Say where inputs of an observed trajectory are wanted at times at which they are not known."""
+        if not self.dataset_.signals:
+            return
+        own, seen = self.dataset_.signals[trajectory], self.dataset_.times[trajectory]
+        first, last = min(own.knots[0], seen[0]), max(own.knots[-1], seen[-1])
+        ends = values_at(own, np.array([first, last]))
+        for name, (before, after) in zip(self.dataset_.inputs, ends.T.tolist(), strict=True):
+            if outside := held_outside((first, last), (before, after), (times[0], times[-1])):
+                note = f"{name} is known from {first:g} to {last:g}, the times run from {times[0]:g} to "
+                note += f"{times[-1]:g}: {outside}. Give inputs= (--inputs) if you know them."
+                warnings.warn(SimulationWarning(note), stacklevel=3)
 
     def _settings_of(self, trajectory: int) -> dict[str, float]:
         """What is constant within an observed trajectory: conditions, and constants that vary."""

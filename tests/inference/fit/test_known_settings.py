@@ -1,5 +1,6 @@
 """The parameters known, fixed, bounds, positive, conserve and vary: what they mean, and contradictions."""
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -116,3 +117,12 @@ def test_a_velocity_is_no_constant() -> None:
 def test_a_sum_of_other_names_is_refused() -> None:
     with pytest.raises(SettingsError, match=r"conserve names 's', which is not one.*did you mean 'S'"):
         knowledge(conserve="s + I")
+
+
+def test_a_state_that_nobody_measured_may_stay_positive() -> None:
+    unseen = dataset().with_roles(1, 1, False, ("Q",))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        knowledge = knowledge_of(Known(positive=True), unseen)
+    assert knowledge is not None
+    assert all(knowledge.positive)

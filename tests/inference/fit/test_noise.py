@@ -9,6 +9,8 @@ from odefinder.data.observations import Observations
 from odefinder.inference.fit.noise import least_error, observation_errors, without_outliers
 from odefinder.inference.fit.refine import residual_weights
 from odefinder.inference.fit.states import estimate_states
+from odefinder.numerics.knots import values_at
+from odefinder.numerics.signals import held
 
 T = np.linspace(0.0, 10.0, 200)
 CLEAN = np.stack([1.0 + 5.0 * np.exp(-T), 2.0 + np.sin(T)], axis=1)
@@ -80,3 +82,15 @@ def test_given_errors_say_how_close_is_close_enough() -> None:
     assert least_error(replace(data, errors=given)) == pytest.approx(expected)
     given[3, 0] = np.nan
     assert least_error(replace(data, errors=given)) == 0.0
+
+
+def test_a_kink_at_a_jump_of_an_input_is_no_outlier() -> None:
+    states = CLEAN + 0.05 * XI
+    states[[40, 120], 1] += 2.0
+    data = one(states)
+    step = held([T[0], T[40]], [[0.0], [1.0]])
+    driven = replace(data, signals=(step,), known=values_at(step, T))
+    cleaned, count = without_outliers(driven, estimate_states(data))
+    assert count == 1
+    assert np.isfinite(cleaned.states[40, 1])
+    assert np.isnan(cleaned.states[120, 1])

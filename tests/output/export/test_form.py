@@ -13,7 +13,7 @@ from odefinder.errors import DataError, ExpressionError, SettingsError
 from odefinder.output.export import TARGETS
 from tests.output.export.cases import DRIVEN, DRIVERS, EVERYTHING, HOSTILE, PREY, hostile_system
 
-pytestmark = pytest.mark.filterwarnings("ignore::odefinder.system.SimulationWarning")  # held inputs
+pytestmark = pytest.mark.filterwarnings("ignore::odefinder.errors.SimulationWarning")  # held inputs
 
 COMMENTS = {"julia": "#", "matlab": "%", "r": "#", "stan": "//", "modelica": "//"}
 CODE = pytest.mark.parametrize("target", list(COMMENTS))

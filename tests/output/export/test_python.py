@@ -20,7 +20,7 @@ from odefinder.prior.sampler import fill
 from tests.output.export.cases import DRIVEN, DRIVERS, EVERYTHING, HOSTILE, PREY, hostile_system
 from tests.programs import programs
 
-pytestmark = pytest.mark.filterwarnings("ignore::odefinder.system.SimulationWarning")  # held inputs
+pytestmark = pytest.mark.filterwarnings("ignore::odefinder.errors.SimulationWarning")  # held inputs
 
 
 def executed(source: str) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from odefinder.simulation.driving import driving_signals
 from tests.output.export.cases import DRIVEN, DRIVERS, EVERYTHING, HOSTILE, PREY, hostile_system
 
 libsbml = pytest.importorskip("libsbml")
-pytestmark = pytest.mark.filterwarnings("ignore::odefinder.system.SimulationWarning")  # held inputs
+pytestmark = pytest.mark.filterwarnings("ignore::odefinder.errors.SimulationWarning")  # held inputs
 
 FUNCTIONS = {
     libsbml.AST_FUNCTION_SIN: math.sin,

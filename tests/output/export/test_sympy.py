@@ -9,7 +9,7 @@ import sympy as sp
 from odefinder import ODESystem
 from tests.output.export.cases import DRIVEN, DRIVERS, EVERYTHING, PREY, hostile_system
 
-pytestmark = pytest.mark.filterwarnings("ignore::odefinder.system.SimulationWarning")  # held inputs
+pytestmark = pytest.mark.filterwarnings("ignore::odefinder.errors.SimulationWarning")  # held inputs
 
 
 @pytest.mark.parametrize("system", [PREY, EVERYTHING, hostile_system()])

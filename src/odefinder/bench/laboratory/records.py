@@ -25,10 +25,10 @@ from odefinder.data.doses import Dose
 from odefinder.data.roles import TIME_NAME
 from odefinder.edge.documents import checked_document
 from odefinder.edge.rules import Array, Choice, MapOf, Number, Object
-from odefinder.errors import DataError
+from odefinder.errors import DataError, SimulationWarning, StiffnessWarning
 from odefinder.numerics.knots import merged, values_at
 from odefinder.numerics.signals import Signals, constant, held, linear
-from odefinder.system import ODESystem, SimulationWarning, StiffnessWarning
+from odefinder.system import ODESystem
 
 Floats = NDArray[np.float64]
 

@@ -213,7 +213,7 @@ def _positive(given: Any, dataset: Dataset) -> tuple[str, ...]:
     )
     for name in names:
         column = np.concatenate([x[:, dataset.variables.index(name)] for x in dataset.states])
-        if np.mean(column[np.isfinite(column)] < 0.0) > 0.5:  # never so where nothing was measured
+        if 2 * (column < 0.0).sum() > np.isfinite(column).sum():  # never so where nothing was measured
             raise SettingsError(
                 f"{name} is to stay positive, and most of its values are negative; leave it out of positive"
             )
