@@ -16,7 +16,7 @@ def _usual_hook(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def called_back(problem: type[BaseException]) -> None:
-    """Raise it where the compiler would call Python."""
+    """Raise it where C code calls Python."""
 
     @ctypes.CFUNCTYPE(None)
     def callback() -> None:

@@ -72,7 +72,7 @@ def open_streams() -> None:
 
 
 def keep_interrupts() -> None:
-    """Repeat a Ctrl-C that is lost in a callback of the compiler, where Python prints it and goes on."""
+    """Repeat a Ctrl-C that is lost in a destructor or a callback, where Python prints it and goes on."""
     usual = sys.unraisablehook
 
     def hook(lost: Any) -> None:

@@ -10,15 +10,33 @@ from types import CodeType
 from typing import Any, cast
 
 import numba
-from numba.core import types
+from numba.core import event, types
 from numba.core.registry import CPUDispatcher
 
 from odefinder.compiling.cache import cache_folder
 from odefinder.compiling.helpers import EntryCompiler, HelperCompiler
 from odefinder.compiling.kept import KeptFunction, say_once
+from odefinder.limits.interrupt import Deferred
 
 _config: Any = numba.config  # its attributes are made at run time
 NO_WRAPPERS = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}  # which only Python would need
+
+
+class _Pauses(event.Listener):
+    """Ctrl-C is heard between two passes of the compiler.
+
+    Anywhere else it could break off a call of llvmlite, which then frees memory twice or loses its result,
+    or a callback, where Python prints the exception and goes on.
+    """
+
+    def __init__(self, interrupts: Deferred) -> None:
+        self.interrupts = interrupts
+
+    def on_start(self, event: Any) -> None:
+        self.interrupts.heed()
+
+    def on_end(self, event: Any) -> None:
+        pass
 
 
 class Helper(CPUDispatcher):
@@ -43,7 +61,8 @@ class Entry(CPUDispatcher):
     def compile(self, sig: Any) -> Any:
         """For a call from Python: from the cache, or compiled now."""
         self._use_cache()
-        return super().compile(sig)
+        with Deferred() as interrupts, event.install_listener("numba:run_pass", _Pauses(interrupts)):
+            return super().compile(sig)
 
     def get_call_template(self, args: Any, kws: Any) -> Any:
         """For a call from compiled code."""
