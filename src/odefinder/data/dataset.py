@@ -209,13 +209,13 @@ class Dataset:
 
     def first_values(self) -> Floats:
         """The first known value of each variable in each trajectory, (trajectories, D); NaN if none is."""
-        return np.array(
-            [
-                [next(iter(column[~np.isnan(column)]), np.nan) for column in states.T]
-                for states in self.states
-            ],
-            dtype=np.float64,
-        )
+        first = np.array([states[0] for states in self.states], dtype=np.float64)
+        for row, column in np.argwhere(
+            np.isnan(first)
+        ):  # few: a fit asks often, of up to 10,000 trajectories
+            values = self.states[row][:, column]
+            first[row, column] = next(iter(values[~np.isnan(values)]), np.nan)
+        return first
 
     def scaling(self) -> Scaling:
         """The canonical units of these data: of all `names`, and of the time."""
