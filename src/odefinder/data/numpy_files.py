@@ -12,10 +12,9 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from odefinder.data.names import read_time_title
-from odefinder.data.packed import check_unpacked
+from odefinder.data.packed import MOST_VALUES, check_unpacked
 from odefinder.errors import DataError
 
-MOST_BYTES = 1 << 29  # of all arrays of a file, unpacked
 _LONGEST_HEADER = 10_000
 _KINDS = "biufcmMSU"  # numbers, dates and text
 
@@ -66,7 +65,7 @@ def _arrays(path: Path) -> dict[str, NDArray[Any]]:
         with zipfile.ZipFile(file) as archive:
             members = archive.infolist()
             claimed = sum(member.file_size for member in members)
-            check_unpacked(claimed, path.stat().st_size, MOST_BYTES)
+            check_unpacked(claimed, path.stat().st_size, MOST_VALUES)
             for member in members:
                 if not member.filename.endswith(".npy"):
                     raise DataError(f"it holds {member.filename[:60]!r}, which is not an array; remove it")
@@ -86,14 +85,14 @@ def _check_header(file: IO[bytes], size: int) -> None:
     if kind.kind not in _KINDS or kind.names or kind.subdtype:
         raise DataError(f"it holds an array of {kind}; give plain NumPy arrays of numbers, one per column")
     claimed = math.prod(shape) * kind.itemsize
-    if claimed > MOST_BYTES:
+    if claimed > MOST_VALUES:
         raise _too_large(claimed)
     if min(shape, default=0) < 0 or claimed > size - file.tell():
         raise DataError(f"its header promises {claimed:,} bytes, and there are {size - file.tell():,}")
 
 
 def _too_large(size: int) -> DataError:
-    return DataError(f"its arrays take {size:,} bytes, and the limit is {MOST_BYTES:,}; give fewer points")
+    return DataError(f"its arrays take {size:,} bytes, and the limit is {MOST_VALUES:,}; give fewer points")
 
 
 def _counts(sizes: dict[str, Any]) -> str:

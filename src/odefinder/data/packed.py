@@ -14,6 +14,7 @@ from odefinder.edge.reading import open_bytes
 from odefinder.errors import DataError
 
 MOST_BYTES = 1 << 30  # unpacked, and of the file itself
+MOST_VALUES = 1 << 29  # bytes of all values of an NPY, NPZ or Parquet file
 ALWAYS = 1 << 25  # bytes to which any file may unpack
 MOST_TIMES = 100  # the size of the file; tables of numbers have 2 to 20, what is made to do harm has 1,000
 _BLOCK = 1 << 20

@@ -7,10 +7,9 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from odefinder.data.packed import check_unpacked
+from odefinder.data.packed import MOST_VALUES, check_unpacked
 from odefinder.errors import DataError, MissingExtraError
 
-MOST_BYTES = 1 << 29  # of all values
 _VALUE = 8  # bytes of a number, or of the place of a text
 
 
@@ -26,8 +25,8 @@ def parquet_table(path: Path) -> pd.DataFrame:
             groups = [about.row_group(j) for j in range(about.num_row_groups)]
             columns = [group.column(j) for group in groups for j in range(group.num_columns)]
         size = path.stat().st_size
-        check_unpacked(_VALUE * sum(column.num_values for column in columns), size, MOST_BYTES)
-        check_unpacked(sum(column.total_uncompressed_size for column in columns), size, MOST_BYTES)
+        check_unpacked(_VALUE * sum(column.num_values for column in columns), size, MOST_VALUES)
+        check_unpacked(sum(column.total_uncompressed_size for column in columns), size, MOST_VALUES)
         # A long text that occurs in many rows is kept once.
         texts = {column.path_in_schema for column in columns if column.physical_type == "BYTE_ARRAY"}
         frame: pd.DataFrame = pyarrow.parquet.read_table(path, read_dictionary=sorted(texts)).to_pandas()

@@ -17,7 +17,7 @@ def check_file(path: Path) -> int | None:
     except FileNotFoundError:
         raise DataError(f"there is no file {path}; check the path{_here()}") from None
     except (OSError, ValueError) as error:  # also names that are too long, or have a NUL
-        raise DataError(f"cannot read {_short(path)}: {_reason(error)}") from None
+        raise DataError(f"cannot read {short(path)}: {reason(error)}") from None
     if stat.S_ISDIR(found.st_mode):
         raise DataError(f"{path} is a folder; give the path of a file")
     if stat.S_ISFIFO(found.st_mode):
@@ -35,7 +35,7 @@ def open_bytes(path: Path, most: int) -> BinaryIO:
     try:
         return path.open("rb")
     except OSError as error:
-        raise DataError(f"cannot read {_short(path)}: {_reason(error)}") from None
+        raise DataError(f"cannot read {short(path)}: {reason(error)}") from None
 
 
 def read_bytes(path: Path, most: int) -> bytes:
@@ -45,7 +45,7 @@ def read_bytes(path: Path, most: int) -> bytes:
         with path.open("rb") as file:
             content = file.read(most + 1)
     except OSError as error:
-        raise DataError(f"cannot read {_short(path)}: {_reason(error)}") from None
+        raise DataError(f"cannot read {short(path)}: {reason(error)}") from None
     if len(content) > most:
         raise DataError(f"{path} has more than {most:,} bytes, which is the limit; give a smaller file")
     return content
@@ -64,10 +64,12 @@ def _here() -> str:
         return ""
 
 
-def _short(path: Path) -> str:
+def short(path: Path) -> str:
+    """The path for a message, on one line and not longer than one."""
     text = str(path).replace("\0", "?")
     return text if len(text) <= 200 else f"{text[:200]}..."
 
 
-def _reason(error: Exception) -> str:
+def reason(error: Exception) -> str:
+    """What the system says went wrong."""
     return str(getattr(error, "strerror", None) or error)

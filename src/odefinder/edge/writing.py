@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from odefinder.edge.reading import reason, short
 from odefinder.errors import DataError, OdefinderError
 
 _ADVICE = {
@@ -55,11 +56,11 @@ def replacing(path: Path) -> Iterator[Path]:
 def check_place(path: Path) -> None:
     """Raise now if a file could not be written there later."""
     if not os.path.isdir(path.parent):  # which also holds for names that are too long
-        raise DataError(f"there is no folder {_short(path.parent)}; create it first")
+        raise DataError(f"there is no folder {short(path.parent)}; create it first")
     if os.path.isdir(path):
         raise DataError(f"{path} is a folder; give the path of a file")
     if not os.access(path if os.path.exists(path) else path.parent, os.W_OK):
-        raise DataError(f"cannot write {_short(path)}: permission denied; choose another place")
+        raise DataError(f"cannot write {short(path)}: permission denied; choose another place")
 
 
 def make_folder(path: Path) -> None:
@@ -69,8 +70,8 @@ def make_folder(path: Path) -> None:
     except FileExistsError:
         raise DataError(f"{path} is a file; give the path of a folder") from None
     except (OSError, ValueError) as error:
-        reason = str(getattr(error, "strerror", None) or error)
-        raise DataError(f"cannot make the folder {_short(path)}: {reason}; choose another place") from None
+        problem = f"cannot make the folder {short(path)}: {reason(error)}; choose another place"
+        raise DataError(problem) from None
 
 
 def write_bytes(path: Path, content: bytes) -> None:
@@ -91,12 +92,5 @@ def _to_disk(path: Path) -> None:
 
 
 def _message(path: Path, error: Exception) -> str:
-    reason = str(getattr(error, "strerror", None) or error)
-    name = _short(path)
     advice = _ADVICE.get(getattr(error, "errno", None) or 0, "")
-    return f"cannot write {name}: {reason}" + (f"; {advice}" if advice else "")
-
-
-def _short(path: Path) -> str:
-    name = str(path).replace("\0", "?")
-    return name if len(name) <= 200 else f"{name[:200]}..."
+    return f"cannot write {short(path)}: {reason(error)}" + (f"; {advice}" if advice else "")

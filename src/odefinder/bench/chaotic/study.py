@@ -23,7 +23,7 @@ from odefinder.bench.chaotic.flows import Flow, read_flows
 from odefinder.bench.chaotic.scores import ChaosScores, Truth, chaos_scores
 from odefinder.bench.lines import read_lines, run_rest
 from odefinder.bench.protocol import same_structure
-from odefinder.edge.writing import make_folder
+from odefinder.edge.writing import make_folder, replacing
 from odefinder.errors import SettingsError
 from odefinder.expressions.program import Program
 from odefinder.system import ODESystem
@@ -162,7 +162,7 @@ def write_table(results: Iterable[StudyResult], path: Path) -> None:
     first = ("method", "system", "noise", "seed", "time_budget", "status", "error", "same_structure")
     names = [field.name for field in fields(ChaosScores)]
     make_folder(path.parent)
-    with path.open("w", newline="", encoding="utf-8") as file:
+    with replacing(path) as place, place.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow([*first, *names])
         for result in results:
