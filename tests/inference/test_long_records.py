@@ -6,10 +6,12 @@ import numpy as np
 import pytest
 
 from odefinder import ODEFormer, ODESystem
+from odefinder.data.observations import Observations
 from odefinder.expressions.form import Form
 from odefinder.inference import find as module
 from odefinder.inference.choose.search import Search
-from odefinder.inference.long_records import OVER_WINDOWS
+from odefinder.inference.long_records import OVER_WINDOWS, chaos_notes
+from odefinder.inference.remarks import Explanation
 from odefinder.inference.warmup import prepare, prepare_windows
 from odefinder.numerics.r2 import variance_weighted_r2
 
@@ -39,6 +41,16 @@ def test_lorenz_with_noise_is_in_the_first_row_with_a_note(tmp_path: Path) -> No
     model.save(tmp_path / "lorenz.json")
     assert str(ODEFormer.load(tmp_path / "lorenz.json")) == str(model)
     assert model.score(states, t, measure="lyapunov_exponent") == pytest.approx(0.9, abs=0.15)
+
+
+def test_chaos_of_a_system_whose_constants_differ_between_trajectories() -> None:
+    varied = ODESystem.from_text("x' = s*(y - x); y' = x*(r - z) - y; z' = x*y - 8/3*z", inputs=["r", "s"])
+    starts = np.array([[-9.8, -15.0, 20.5], [1.0, 2.0, 20.0]])
+    constants = {"r": (28.0, 15.0), "s": (10.0, 9.0)}
+    best = Explanation(varied, starts, 0.99, 0.0, 0.5, "sparse", constants)
+    t = np.linspace(0.0, 4.0, 300)
+    data = Observations(t, LORENZ.simulate(starts[0], t), np.array([0, 300]))
+    assert any("part by a factor of e" in note for note in chaos_notes(best, data, 0.75))
 
 
 def test_a_regular_record_is_fitted_as_ever(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -49,6 +49,9 @@ def train(
     seed: Annotated[
         int | None, typer.Option(min=0, help="Of the examples: another seed, other examples.")
     ] = None,
+    threads: Annotated[
+        int | None, typer.Option(min=1, help="That draw examples; by default all cores but two.")
+    ] = None,
     snapshots: Annotated[
         float | None, typer.Option(help="Keep the weights at this interval in minutes, as small files.")
     ] = None,
@@ -77,6 +80,7 @@ def train(
             "decay": decay,
             "constants": constants,
             "seed": seed,
+            "threads": threads,
         }
         settings = replace(settings, **{name: value for name, value in asked.items() if value is not None})
         run = Run(out, settings, resume=resume, device=device, weights=weights)

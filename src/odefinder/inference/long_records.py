@@ -12,6 +12,7 @@ from odefinder.data.units import Scaling
 from odefinder.errors import DataError, ExpressionError
 from odefinder.expressions.canonical import canonical
 from odefinder.expressions.form import Form
+from odefinder.expressions.program import CONST, VAR, Program
 from odefinder.inference.choose.search import Search
 from odefinder.inference.choose.windowed import WindowedSearch
 from odefinder.inference.fit.refine import FLOOR
@@ -126,11 +127,20 @@ def chaos_notes(best: Explanation, data: Observations, period: float, windowed: 
         found = _divergence(data)
         return [_sentence(str(found))] if found is not None and found.chaotic else []
     spectrum = lyapunov_spectrum(
-        best.system.program, best.starts[0], period, periods=TRUSTED_PERIODS, seconds=LYAPUNOV_SECONDS
+        _in_first_trajectory(best), best.starts[0], period, periods=TRUSTED_PERIODS, seconds=LYAPUNOV_SECONDS
     )
     if not spectrum.chaotic:
         return []
     return [_sentence(str(spectrum)), *([OVER_WINDOWS] if windowed else [])]
+
+
+def _in_first_trajectory(best: Explanation) -> Program:
+    """The system of the first trajectory: constants that differ between trajectories become numbers."""
+    ops, values = best.system.program.ops.copy(), best.system.program.values.copy()
+    for variable, name in enumerate(best.system.inputs, start=best.system.dimension):
+        here = (ops == VAR) & (values == variable)
+        ops[here], values[here] = CONST, np.ravel(best.constants[name])[0]
+    return Program(ops, values)
 
 
 def _sentence(text: str) -> str:
