@@ -86,6 +86,12 @@ class Given:
         result[self.places] = self.values.T
         return result
 
+    def numbers_at(self, values: Floats) -> Floats:
+        """The numbers of the named constants (P,) where those of all trajectories are equal."""
+        result = self.numbers.copy()
+        result[self.places] = values[None, :]
+        return result
+
     def named(self, numbers: Floats) -> Floats:
         """(P, trajectories): the named constants with these numbers."""
         return numbers[self.places].T

@@ -17,7 +17,7 @@ from odefinder.expressions.canonical import canonical, structure
 from odefinder.expressions.form import Form
 from odefinder.expressions.program import CONST, Program, concatenate
 from odefinder.expressions.terms import sum_of, terms_of
-from odefinder.inference.fit.first_values import first_given
+from odefinder.inference.fit.first_values import first_given, values_like
 from odefinder.inference.fit.knowledge import Knowledge, named_values
 from odefinder.inference.fit.states import StateEstimate
 from odefinder.language.grammar import ANY_NUMBER, Forced, template_of
@@ -68,20 +68,24 @@ def found_in(form: Form, data: Observations) -> Form:
     if given is None:
         return form
     known = given.complete(given.nothing_found).program.components()
-    rest = []
+    rest, own = [], dict[int, Program]()
     for component, equation in enumerate(form.program.components()):
         if (closed := data.given_equation(component)) is not None:
             rest.append(closed)
         else:
             shapes = set() if given.parts[component] is None else _shapes(known[component])
             refused = given.refused(component, equation)
+            every = [(structure(term), term) for term in terms_of(equation)]
             others = [
-                term
-                for k, term in enumerate(terms_of(equation))
-                if structure(term) not in shapes and k not in refused
+                term for k, (shape, term) in enumerate(every) if shape not in shapes and k not in refused
             ]
             rest.append(sum_of(others))
-    return Form.of(given.with_numbers(concatenate(rest)))
+            if shapes and shapes <= {shape for shape, _ in every}:
+                own[component] = sum_of([term for shape, term in every if shape in shapes])
+    # The named constants begin as the proposal has them: their first values know nothing of what is found.
+    values = values_like(given, own) if own and len(given.samples) else None
+    numbers = None if values is None else given.numbers_at(values)
+    return Form.of(given.with_numbers(concatenate(rest), numbers))
 
 
 def _shapes(equation: Program) -> set[bytes]:

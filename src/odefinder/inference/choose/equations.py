@@ -83,15 +83,18 @@ class Equations:
         with suppress(ExpressionError):  # such as 1 / 0
             self.match(component, Form.of(equation), source, iterations)
 
-    def match(self, component: int, equation: Form, source: str, iterations: int = 20) -> None:
-        """Fit an equation in integral form, if it is new."""
+    def match(
+        self, component: int, equation: Form, source: str, iterations: int = 20,
+        data: Observations | None = None,
+    ) -> None:  # fmt: skip
+        """Fit an equation in integral form, if it is new; data: with other values of named constants."""
         program = equation.program
         known = equation.key in self._fronts[component] or component in self.data.closed
         if known or len(program) > 2 * LONGEST:
             return
         if self.operators is not None and not program.operators() <= self.operators:
             return
-        fit = match_component(program, component, self.data, self.estimate, iterations=iterations)
+        fit = match_component(program, component, data or self.data, self.estimate, iterations=iterations)
         if self.allowed(fit.program, component):
             self.keep(component, fit, source)
         elif (rest := self._without_refused(component, fit.program)) is not None:

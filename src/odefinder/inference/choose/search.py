@@ -11,7 +11,7 @@ be the noise.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -161,10 +161,19 @@ class Search(FittedPool):
     def collect_equations(self, proposals: Iterable[Form], source: str) -> None:
         """Take the proposed systems apart and fit every equation in integral form."""
         for form in proposals:
+            data = self._from_numbers_of(form)
             for component, equation in enumerate(form.components()[: self.data.dimension]):
                 if self.deadline.over:
                     return
-                self.equations.match(component, equation, source)
+                self.equations.match(component, equation, source, data=data)
+
+    def _from_numbers_of(self, form: Form) -> Observations:
+        """The data with the named constants of a proposed system as their first values."""
+        given = self.data.given
+        if given is None or len(given.values) == 0:
+            return self.data
+        values = given.named(given.numbers_of(form.program))
+        return replace(self.data, given=replace(given, values=values))
 
     def propose_sparse(self) -> None:
         """Add the equations that sparse regression finds."""

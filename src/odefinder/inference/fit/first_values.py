@@ -6,7 +6,7 @@ orders of magnitude are tried, and the best are polished.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -78,6 +78,30 @@ def _first_values(
     return values
 
 
+def values_like(given: Given, terms: Mapping[int, Program]) -> Floats | None:
+    """The named constants (P,) with which the known parts of these states come closest to these terms.
+
+    None where they have no values: known equations are compared at the given's samples of the variables.
+    """
+    samples = given.samples
+    with np.errstate(all="ignore"):
+        wanted = {state: evaluate(one, samples)[:, 0] for state, one in terms.items()}
+
+    def residuals(values: Floats) -> Floats:
+        rows = np.hstack([samples, np.tile(values, (len(samples), 1))])
+        with np.errstate(all="ignore"):
+            parts = {state: given.parts[state] for state in terms}
+            left = [
+                evaluate(part, rows)[:, 0] - wanted[state]
+                for state, part in parts.items()
+                if part is not None
+            ]
+        return np.concatenate(left)
+
+    values = _searched(residuals, given, given.values[:, 0], np.ones(0), np.random.default_rng(0), polished=1)
+    return values if np.isfinite(residuals(values)).all() else None
+
+
 def _targets(given: Given, data: Observations) -> list[_Target]:
     """The known parts that read only states which can be estimated from the data."""
     seen = [bool(np.isfinite(data.states[:, data.lineage(k)[0]]).sum() > 2) for k in range(data.dimension)]
@@ -125,8 +149,9 @@ def _searched(
     inside: Floats,
     sizes: Floats,
     rng: np.random.Generator,
+    polished: int = POLISHED,
 ) -> Floats:
-    """The best constants for all trajectories together."""
+    """The best constants for all trajectories together, of those of several tries that are polished."""
     linear = _linear(residuals, inside)
     bent = np.setdiff1d(np.arange(len(inside)), linear)
     tries = min(max(TRIES * len(bent), 1), MOST_TRIES)
@@ -144,8 +169,8 @@ def _searched(
     if not found:
         return inside
     found.sort(key=lambda pair: pair[0])
-    polished = [_polished(residuals, one, given.lower, given.upper) for _, one in found[:POLISHED]]
-    return min([*polished, found[0]], key=lambda pair: pair[0])[1]
+    near = [_polished(residuals, one, given.lower, given.upper) for _, one in found[:polished]]
+    return min([*near, found[0]], key=lambda pair: pair[0])[1]
 
 
 def _linear(residuals: Callable[[Floats], Floats], values: Floats) -> Ints:
