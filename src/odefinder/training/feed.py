@@ -37,8 +37,9 @@ class Feed(Iterator[Batch]):
                 if self._process.is_alive():
                     continue
                 raise RuntimeError(
-                    f"the process that draws examples died (exit code {self._process.exitcode}), perhaps for "
-                    "lack of memory; continue with --resume"
+                    f"the process that draws examples died (exit code {self._process.exitcode}): for lack of "
+                    "memory (continue with --resume), or because a script begins the run outside of "
+                    "`if __name__ == '__main__'`, which this process reads again"
                 ) from None
             if isinstance(entry, BaseException):
                 raise entry
