@@ -64,6 +64,17 @@ def test_inputs_with_times_of_their_own(tmp_path: Path) -> None:
     pd.DataFrame({"time": fine, "q": pump[1]}).to_csv(tmp_path / "pump.csv", index=False)
     result = invoke("fit", tmp_path / "tank.csv", "--input-table", tmp_path / "pump.csv", *QUICK)
     assert "h' = 0.5*q - 0.3*h" in result.output
+    steps = pd.DataFrame({"time": [0.0, 6.0, 12.0], "q": [1.0, 0.2, 0.2]})
+    steps.to_csv(tmp_path / "steps.csv", index=False)
+    held = TANK.simulate([0.4], T, inputs={"q": ([0.0, 6.0, 6.0, 12.0], [1.0, 1.0, 0.2, 0.2])})[:, 0]
+    pd.DataFrame({"time": T, "h": held}).to_csv(tmp_path / "held.csv", index=False)
+    options = ["--input-table", tmp_path / "steps.csv", "--hold", "q", "--save", tmp_path / "held.json"]
+    assert "h' = 0.5*q - 0.3*h" in invoke("fit", tmp_path / "held.csv", *options, *QUICK).output
+    driven = ["--inputs", tmp_path / "steps.csv", "--hold", "q", "--points", "61"]
+    again = invoke("simulate", tmp_path / "held.json", *driven)
+    np.testing.assert_allclose(states(again.stdout, "h"), held, atol=1e-3)
+    assert "no such column" in invoke("simulate", tmp_path / "held.json", *driven[:3], "p").stderr
+    assert "give its file" in invoke("simulate", tmp_path / "held.json", "--hold", "q").stderr
     wrong = ["--input-table", tmp_path / "pump.csv", "--input", "h"]
     assert "put them into one of the two" in invoke("fit", tmp_path / "tank.csv", *wrong).stderr
 

@@ -64,3 +64,14 @@ def test_damaged_files_are_errors_of_ours(tmp_path: Path, name: str) -> None:
     (tmp_path / name).write_bytes(b"PK\x03\x04 not what it says")
     with pytest.raises(DataError, match=name):
         read(tmp_path / name)
+
+
+def test_a_condition_that_differs_between_files_is_not_always_the_same(tmp_path: Path) -> None:
+    files = [tmp_path / "cold.csv", tmp_path / "warm.csv"]
+    for file, degrees in zip(files, (10.0, 20.0), strict=True):
+        table(1.0).assign(T=degrees).to_csv(file, index=False)
+    assert not any("is always" in note for note in read(files, conditions=["T"]).notes)
+    again = read([files[0], files[0]], conditions=["T"])
+    assert [note for note in again.notes if "is always" in note] == [
+        "The condition T is always 10: its effect cannot be told from a constant."
+    ]

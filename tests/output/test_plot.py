@@ -147,3 +147,17 @@ def test_no_window_system_is_touched() -> None:
         "assert 'matplotlib.pyplot' not in sys.modules"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_a_legend_with_many_conditions_leaves_room_for_r2() -> None:
+    growth = ODESystem.from_text("N' = 0.01*weight*N", inputs=["weight"])
+    weights = [50.0, 60.0, 70.0, 90.0]
+    runs = [growth.simulate([1.0], T, conditions={"weight": one}) for one in weights]
+    data = from_arrays(runs, [T] * 4, ["N"], conditions={"weight": weights})
+    figure = plot_fit(data, growth, [[1.0]] * 4)
+    figure.canvas.draw()
+    (axes,) = figure.get_axes()
+    legend = axes.get_legend().get_window_extent()
+    (share,) = (one for one in figure.findobj(mpl.text.Text) if one.get_text().startswith("R²"))
+    assert not legend.overlaps(share.get_window_extent())
+    assert legend.width <= axes.get_window_extent().width

@@ -13,19 +13,36 @@ from odefinder.errors import SettingsError
 def input_options(columns: Sequence[str] | None, hold: Sequence[str] | None, table: Path | None) -> Any:
     """The inputs of a fit: columns by name, those that keep each value until the next, a table of its own."""
     from odefinder.data import Hold
-    from odefinder.data.files import input_table
 
     held = list(dict.fromkeys(hold or ()))
-    named = [*(one for one in columns or () if one not in held), *map(Hold, held)]
     if table is None:
-        return named or None
-    own = input_table(table)
-    if not named:
-        return own
+        return [*(one for one in columns or () if one not in held), *map(Hold, held)] or None
+    if not columns:
+        return table_options(table, held)
     raise SettingsError(
-        f"inputs are columns of the data (--input, --hold) or all in a table of their own ({table}); "
-        "put them into one of the two"
+        f"inputs are columns of the data (--input) or all in a table of their own ({table}); put them into "
+        "one of the two"
     )
+
+
+def table_options(table: Path | None, hold: Sequence[str] | None) -> Any:
+    """Inputs in a file with times of its own; hold: those that keep each value until the next."""
+    from odefinder.data import Hold
+    from odefinder.data.files import input_table
+    from odefinder.data.inputs import sources
+
+    if table is None:
+        if hold:
+            raise SettingsError(f"--hold {hold[0]} is about an input of --inputs; give its file, too")
+        return None
+    own = input_table(table)
+    if not hold:
+        return own
+    found = {name: source for (name,), source in sources(own, 0.0).items()}
+    for name in hold:
+        if name not in found:
+            raise SettingsError(f"--hold {name}: {table} has no such column; it has {', '.join(found)}")
+    return {name: Hold(source) if name in hold else source for name, source in found.items()}
 
 
 def condition_options(given: Sequence[str] | None) -> dict[str, float] | None:

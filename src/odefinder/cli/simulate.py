@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from odefinder.cli.driving import condition_options, dose_options
+from odefinder.cli.driving import condition_options, dose_options, table_options
 from odefinder.cli.exits import plain_errors, say
 from odefinder.errors import SettingsError
 
@@ -34,6 +34,10 @@ def simulate(
         Path | None,
         typer.Option(help="A file with inputs and their times, a column for each; by default the observed."),
     ] = None,
+    hold: Annotated[
+        list[str] | None,
+        typer.Option(help="An input of --inputs that keeps each value until the next; repeatable."),
+    ] = None,
     condition: Annotated[
         list[str] | None,
         typer.Option(help="A condition, or a constant that varies, such as T=300; by default the observed."),
@@ -56,7 +60,6 @@ def simulate(
         import pandas as pd
 
         from odefinder.data import dates
-        from odefinder.data.files import input_table
         from odefinder.edge.parameters import checked
         from odefinder.edge.writing import write_text
         from odefinder.estimator import ODEFormer
@@ -75,7 +78,7 @@ def simulate(
         times = np.linspace(begin, end, points)
         start = None if x0 is None else _initial_values(x0, fitted.system_)
         driven: dict[str, Any] = {
-            "inputs": None if inputs is None else input_table(inputs),
+            "inputs": table_options(inputs, hold),
             "conditions": condition_options(condition),
             "doses": dose_options(dose),
             "trajectory": trajectory - 1,

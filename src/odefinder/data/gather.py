@@ -52,7 +52,7 @@ def gather(raw: Sequence[RawTrajectory], times: Sequence[Floats], clock: Clock) 
     if settings is not None:
         for name, column in zip(conditions, settings.T, strict=True):
             check_size(name, float(np.abs(column).max()))
-        notes += _same_everywhere(conditions, settings)
+        notes += same_everywhere(conditions, settings)
     signals = tuple(one.signals for one in known) if inputs else ()
     return Gathered(inputs, signals, conditions, settings, doses, tuple(dict.fromkeys(notes)))
 
@@ -119,7 +119,8 @@ def _remarks(inputs: Sequence[str], known: Sequence[Known]) -> list[str]:
     return notes
 
 
-def _same_everywhere(conditions: Sequence[str], settings: Floats) -> list[str]:
+def same_everywhere(conditions: Sequence[str], settings: Floats) -> list[str]:
+    """Notes about conditions that never differ; settings: (trajectories, conditions)."""
     return [
         f"The condition {name} is always {column[0]:g}: its effect cannot be told from a constant."
         for name, column in zip(conditions, settings.T, strict=True)

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from odefinder.data.dataset import Dataset
+from odefinder.data.gather import same_everywhere
 from odefinder.data.time_units import on_clock
 from odefinder.errors import DataError
 
@@ -44,14 +45,15 @@ def joined(datasets: Sequence[Dataset], names: Sequence[str] = ()) -> Dataset:
         for one, name in zip(parts, named, strict=True)
         for label in one.labels
     ]
+    settings = None if first.settings is None else np.concatenate([one.settings for one in parts])
     return replace(
         first,
         times=tuple(times for one in parts for times in one.times),
         states=tuple(states for one in parts for states in one.states),
         labels=tuple(labels) if len(set(labels)) == len(labels) else (),
-        notes=tuple(dict.fromkeys(note for one in parts for note in one.notes)),
+        notes=_notes(parts, settings),
         signals=tuple(signals for one in parts for signals in one.signals),
-        settings=None if first.settings is None else np.concatenate([one.settings for one in parts]),
+        settings=settings,
         doses=tuple(doses for one in parts for doses in one.doses or ((),) * len(one))
         if any(one.doses for one in parts)
         else (),
@@ -59,6 +61,18 @@ def joined(datasets: Sequence[Dataset], names: Sequence[str] = ()) -> Dataset:
         if any(one.errors for one in parts)
         else (),
     )
+
+
+def _notes(parts: Sequence[Dataset], settings: np.ndarray | None) -> tuple[str, ...]:
+    """What was said about each; that a condition is always the same only if it is so in all of them."""
+    if settings is None:
+        return tuple(dict.fromkeys(note for one in parts for note in one.notes))
+    names = parts[0].conditions
+    still = {
+        note for one in parts if one.settings is not None for note in same_everywhere(names, one.settings)
+    }
+    notes = [note for one in parts for note in one.notes if note not in still]
+    return tuple(dict.fromkeys([*notes, *same_everywhere(names, settings)]))
 
 
 def _unknown(dataset: Dataset) -> tuple[np.ndarray, ...]:

@@ -25,6 +25,7 @@ from odefinder.system import ODESystem
 FINE_POINTS = 600  # of a drawn trajectory
 MAX_PANELS, MAX_PAIRS = 8, 3
 BAND_OPACITY = 0.22
+LEGEND, SYMBOL = 64, 5  # letters beside R² that a legend has room for, and those in the place of a symbol
 
 
 class Simulated(NamedTuple):
@@ -145,8 +146,18 @@ def _legend(axes: Any, dataset: Dataset, level: float | None = None) -> None:
     lines = [Line2D([], [], color=colour, linewidth=1.6) for _, colour in conditions]
     words += [text for text, _ in conditions]
     axes.legend([dots, Line2D([], [], color=GREY, linewidth=1.6), *band, *lines], words,
-                loc="lower left", bbox_to_anchor=(-0.01, 0.99), ncols=4 if lines else 3, fontsize=8,
+                loc="lower left", bbox_to_anchor=(-0.01, 0.99), ncols=_columns(words), fontsize=8,
                 labelcolor=GREY, borderaxespad=0.0, handletextpad=0.5, columnspacing=1.2)  # fmt: skip
+
+
+def _columns(words: Sequence[str]) -> int:
+    """Columns of a legend that leave room for R² beside them; a wider legend would squeeze the panel."""
+    for columns in range(min(4, len(words)), 1, -1):
+        rows = -(-len(words) // columns)
+        widths = [max(map(len, words[k : k + rows])) for k in range(0, len(words), rows)]
+        if sum(widths) + SYMBOL * len(widths) <= LEGEND:
+            return columns
+    return 1
 
 
 def _mark_stops(
