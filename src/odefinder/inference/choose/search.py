@@ -27,6 +27,7 @@ from odefinder.inference.fit.horizon import segments
 from odefinder.inference.fit.integral import joined, match_system
 from odefinder.inference.fit.refine import FLOOR, fit_constants
 from odefinder.inference.fit.states import StateEstimate, estimate_states, states_of_model
+from odefinder.inference.propose.divided import divided_polynomials
 from odefinder.inference.propose.library import linear_equation
 from odefinder.inference.propose.moves import altered, larger, smaller
 from odefinder.inference.propose.sharing import shared_equations
@@ -118,6 +119,9 @@ class Search(FittedPool):
         for fronts in propose_polynomials(self.data, self.estimate, enough=lambda: self.deadline.over):
             if all(fronts) and not self.deadline.over:
                 self.fit_program(joined([front[0] for front in fronts], self.data), "sparse")
+        for program in divided_polynomials(self.data, self.estimate, enough=lambda: self.deadline.over):
+            if not self.deadline.over:
+                self.fit_program(program, "sparse")
         if not self.deadline.over and self.data.given is None and self._narrow():
             self._fit_linear()
 
