@@ -1,11 +1,15 @@
 """The baseline: it finds what is in its libraries, and says what it cannot do."""
 
+import warnings
+
 import numpy as np
 import pytest
 
 from odefinder.bench.laboratory import sindy
 from odefinder.bench.laboratory.judging import Model, NotSupported, Scores, judge
 from odefinder.bench.laboratory.tasks import make_task
+from odefinder.bench.methods.library import TermLibrary
+from odefinder.bench.methods.sindy_simulation import ALPHA
 from odefinder.expressions.canonical import skeleton
 from tests.bench.laboratory.test_entries import named
 
@@ -54,3 +58,27 @@ def test_sparse_coefficients_keep_only_what_matters() -> None:
     found = sindy.sparse_coefficients(columns, target, 0.01)
     assert np.flatnonzero(found).tolist() == [1, 2]
     assert found[[1, 2]] == pytest.approx([2.0, -5e4], rel=1e-3)
+
+
+@pytest.mark.parametrize("name", ["foucault", "dc-motor", "battery", "natural-convection", "house"])
+@pytest.mark.parametrize("noise", [0.0, 0.03])
+def test_the_sparse_regression_is_that_of_pysindy(name: str, noise: float) -> None:
+    """The regressions of these systems have the same coefficients with STLSQ, so pysindy is not needed."""
+    pysindy = pytest.importorskip("pysindy")
+    task = make_task(named(name), 0, noise)
+    regression = sindy._regression(task, task.with_roles())
+    for degree in (1, 2):
+        columns = TermLibrary(regression.features.shape[1], degree).columns(regression.features)
+        for threshold in (0.003, 0.03, 0.2):
+            stlsq = pysindy.STLSQ(
+                threshold=threshold, alpha=ALPHA, max_iter=sindy.ITERATIONS, normalize_columns=True,
+                unbias=False,
+            )  # fmt: skip
+            for target in regression.targets.T:
+                size = np.linalg.norm(target)
+                with warnings.catch_warnings():
+                    warnings.simplefilter("ignore")  # where no term is left
+                    theirs = stlsq.fit(columns, target[:, None] / size).coef_[0] * size
+                ours = sindy.sparse_coefficients(columns, target, threshold)
+                np.testing.assert_array_equal(ours != 0.0, theirs != 0.0)
+                np.testing.assert_allclose(ours, theirs, rtol=1e-5, atol=1e-9 * np.abs(theirs).max())
