@@ -21,6 +21,7 @@ from odefinder.inference.law import Law
 from odefinder.inference.parameters import Parameters, parameters_of
 from odefinder.inference.prepared import Prepared
 from odefinder.limits.deadline import Deadline
+from odefinder.limits.processors import linear_algebra
 from odefinder.system import ODESystem
 
 LEVEL = 0.95  # of intervals
@@ -129,8 +130,9 @@ def certainty_of(
             constants.scaled, data, starts=begin, fit_starts=free_starts, fixed=constants.held,
             iterations=polish, bends=True,
         )  # fmt: skip
-    curvature = curvature_of(best, data, fit_starts=free_starts, held=constants.held)
-    all_errors = curvature.errors()
+    with linear_algebra(1):
+        curvature = curvature_of(best, data, fit_starts=free_starts, held=constants.held)
+        all_errors = curvature.errors()
     count = len(constants.scaled.constants)
     errors = np.abs(constants.in_users_units(all_errors[:count]))
     errors = np.where(constants.free, np.maximum(errors, SMALLEST_ERROR * np.abs(constants.values)), 0.0)

@@ -11,10 +11,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import replace
-from functools import cache, partial
+from functools import partial
 
 import numpy as np
-from threadpoolctl import ThreadpoolController
 
 from odefinder.data.dataset import Dataset, Floats
 from odefinder.data.observations import Observations
@@ -50,6 +49,7 @@ from odefinder.inference.still import without_still
 from odefinder.inference.warmup import compile_first, prepare, prepare_windows
 from odefinder.limits.deadline import CLAIMING, ESTIMATING, JUDGING, READING, Deadline
 from odefinder.limits.interrupt import Interrupt
+from odefinder.limits.processors import linear_algebra
 from odefinder.limits.sizes import MAX_DIMENSION
 from odefinder.network.runtime import Runtime
 from odefinder.system import ODESystem
@@ -70,8 +70,7 @@ def find(
     The first Ctrl-C ends decoding, and the search continues with the systems written so far; or, at any
     other time, it ends the fit with the best system so far.  A second one aborts.
     """
-    # Matrices are small here: more threads of linear algebra wait for each other most of the time.
-    with _blas().limit(limits=how.threads, user_api="blas"):
+    with linear_algebra(how.threads):
         still = without_still(dataset) if how.knowledge is None and not how.guesses else None
         if still is None:
             return _found(dataset, how, report, better)
@@ -213,9 +212,3 @@ def _tell(better: Better, named: Callable[[Program], Named], scaling: Scaling, f
     """Pass on a system in the user's units."""
     with suppress(ExpressionError):  # constants that no number can hold there
         better(named(fit.program).system, scaling.original_states(fit.starts))
-
-
-@cache
-def _blas() -> ThreadpoolController:
-    """What limits the threads of NumPy's and SciPy's linear algebra; it looks for their libraries once."""
-    return ThreadpoolController()
