@@ -3,7 +3,8 @@
     python benchmarks/measured.py FOLDER [--methods odefinder,sindy] [--only "cascaded tanks"]
 
 FOLDER holds the files where present, under these names: cascaded_tanks.csv, emps.csv and emps_pulses.csv,
-ball_drops.xlsx, boarding_school.txt, antibiotic.txt.  docs/benchmark.md says where they come from.
+ball_drops.xlsx, boarding_school.txt, antibiotic.txt, real_pend_h_1.txt, real_linear_h_1.txt.
+docs/benchmark.md says where they come from.
 """
 
 from __future__ import annotations

@@ -129,3 +129,15 @@ def test_measures() -> None:
     measured = np.array([[3.0], [4.0]])
     assert rmse(measured, measured - 2.0) == 2.0
     assert relative_error(measured, np.zeros((2, 1))) == 100.0
+
+
+def test_films_of_schmidt_and_lipson_are_forecast(tmp_path: Path) -> None:
+    t = 5.0 + np.arange(20.0)
+    rows = [f"0 {time} {np.cos(time - 5.0)} {-np.sin(time - 5.0)}" for time in t]
+    for name in ("real_pend_h_1.txt", "real_linear_h_1.txt"):
+        (tmp_path / name).write_text("%o v\n" + "\n".join(rows) + "\n")
+    pendulum, spring = only(tmp_path)
+    assert pendulum.task.with_roles().variables == ("theta", "theta_dot")
+    assert (spring.unit, spring.first, len(spring.task.dataset.times[0])) == ("RMSE (pixels)", 12, 12)
+    exact = Model(ODESystem.from_text("x' = x_dot; x_dot' = -x"), np.array([[1.0, 0.0]]))
+    assert score(exact, spring) == pytest.approx(0.0, abs=1e-6)

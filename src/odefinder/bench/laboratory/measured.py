@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 from xml.etree import ElementTree
@@ -139,6 +140,15 @@ def boarding_school(path: Path) -> Iterator[Measured]:
         yield Measured(f"boarding school, {name}", task, whole, "RMSE (boys)", rmse, first=count)
 
 
+def schmidt_lipson(path: Path, name: str, variable: str, unit: str) -> Iterator[Measured]:
+    """Positions of a pendulum or a spring in a film; the velocities of the file are not used."""
+    table = np.loadtxt(path, comments="%", ndmin=2)
+    whole = _measurement(table[:, 1] - table[0, 1], table[:, 2])
+    count = round(FORECAST * len(table))
+    seen = Measurement(whole.t[:count], whole.x[:count], whole.record)
+    yield Measured(name, _task([seen], [variable], order=2), whole, f"RMSE ({unit})", rmse, first=count)
+
+
 def antibiotic(path: Path) -> Iterator[Measured]:
     """Optical density of bacteria at several concentrations, as the mean over replicates."""
     table = _table(path, "\t", ("time", "value", "conc", "repl"))
@@ -160,6 +170,8 @@ READERS: dict[str, Callable[..., Iterator[Measured]]] = {
     "ball_drops.xlsx": ball_drops,
     "boarding_school.txt": boarding_school,
     "antibiotic.txt": antibiotic,
+    "real_pend_h_1.txt": partial(schmidt_lipson, name="pendulum", variable="theta", unit="rad"),
+    "real_linear_h_1.txt": partial(schmidt_lipson, name="spring", variable="x", unit="pixels"),
 }
 
 
