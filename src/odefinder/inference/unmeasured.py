@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import combinations
 
 import numpy as np
 
@@ -14,7 +15,7 @@ from odefinder.expressions.canonical import canonical
 from odefinder.expressions.program import CONST, component_bounds
 from odefinder.inference.fit.identifiable import Undetermined, undetermined
 from odefinder.inference.fit.knowledge import Knowledge
-from odefinder.inference.fit.refine import Fit, fit_constants
+from odefinder.inference.fit.refine import FLOOR, Fit, fit_constants
 from odefinder.inference.remarks import Explanation
 
 BACK = 0.05  # share of the range by which a variable turns back, at least
@@ -22,6 +23,8 @@ BACK = 0.05  # share of the range by which a variable turns back, at least
 # note with 6, 6 with 8, 4 with 10.  Of 200 that oscillate or overshoot, 199, 190 and 178 get it.
 CERTAIN = 8.0
 MOST = 4  # constants that a note lists
+MOST_EXCHANGED = 6  # named constants up to which it is tried whether two of them may change places
+APART, AS_WELL = 0.1, 1.02  # relative difference of constants that are others, and of errors that are equal
 
 
 def hidden_notes(best: Explanation, error: float, data: Observations, free: bool) -> list[str]:
@@ -59,7 +62,35 @@ def known_notes(best: Explanation, data: Observations, knowledge: Knowledge, fre
         shown[int(place)] = one.name if one.name in knowledge.constants else f"{one.values[0]:.4g}"
     error = fit_constants(program, driven, starts=best.starts, iterations=0).error
     loose = undetermined(Fit(program, best.starts, error), driven, fit_starts=free)
-    return [_sentence(one, shown) for one in loose if all(shown[k] for k in one.constants)]
+    notes = [_sentence(one, shown) for one in loose if all(shown[k] for k in one.constants)]
+    if notes or Role.HIDDEN not in data.roles:
+        return notes
+    return _exchanged(
+        Fit(program, best.starts, error), driven, [one.name for one in best.law.parameters], free
+    )
+
+
+def _exchanged(best: Fit, data: Observations, names: Sequence[str], free: bool) -> list[str]:
+    """Whether two constants may change places, as the rates of absorption and elimination of a drug may."""
+    given = data.given
+    if given is None or any(given.varied) or len(names) > MOST_EXCHANGED:
+        return []
+    values = given.numbers_of(best.program)
+    for one, other in combinations(np.flatnonzero(given.lower < given.upper).tolist(), 2):
+        swapped = values.copy()
+        swapped[[one, other]] = values[[other, one]]
+        program = given.with_numbers(best.program, np.clip(swapped, *given.limits()))
+        again = fit_constants(program, data, starts=best.starts, fit_starts=free)
+        found = given.numbers_of(again.program)
+        moved = np.abs(found - values)[[one, other]] > APART * np.abs(values)[[one, other]]
+        if moved.all() and again.error <= max(best.error, data.least_error) * AS_WELL + FLOOR:
+            user = dict(zip(names, given.user_values(again.program)[:, 0].tolist(), strict=True))
+            shown = ", ".join(f"{name} = {value:.4g}" for name, value in user.items())
+            return [
+                f"{names[one]} and {names[other]} may change places: {shown} describe the data as well. Give "
+                f"bounds of one of them if you know which is larger."
+            ]
+    return []
 
 
 def _sentence(one: Undetermined, constants: Sequence[str]) -> str:
