@@ -84,3 +84,16 @@ def test_many_terms_that_make_up_for_a_constant_are_not_the_last_word() -> None:
     noisy = [x + 0.01 * x.std(axis=0) * rng.standard_normal(x.shape) for x in runs]
     model = ODEFormer(network=False, time_budget=60).fit(noisy, [t] * 3, variables=["N", "P"])
     assert model.constants_["k1"] == pytest.approx((0.6, 0.95, 1.3), rel=0.02)
+
+
+def test_what_a_condition_explains_does_not_vary() -> None:
+    """A law that reads the condition holds for others, too, even if it is longer."""
+    levels = (0.5, 1.0, 1.5, 2.5)
+    growth = ODESystem.from_text("N' = 0.9*N*exp(-0.8*c) - 0.1*N^2", inputs=["c"])
+    runs = [growth.simulate([0.3], T, conditions={"c": level}) for level in levels]
+    model = ODEFormer(network=False, time_budget=60)
+    model.fit(runs, [T] * 4, variables=["N"], conditions={"c": levels})
+    assert model.constants_ == {}
+    assert model.simulate([0.3], T, conditions={"c": 2.0}) == pytest.approx(
+        growth.simulate([0.3], T, conditions={"c": 2.0}), abs=0.02
+    )

@@ -199,6 +199,8 @@ def varying_explanation(
     if len(dataset) < 2:
         return None
     explained = search.explained()  # by a law, or by many terms that make up for a constant that differs
+    if explained and dataset.conditions:  # a law that reads them also holds for others
+        return None
     most = len(judged[0].fit.program.constants) - len(dataset) if explained else sys.maxsize
     # Laws of single trajectories are short, and first: time may run out among the others.
     laws = _laws_of_single_ones(search, judged, deadline, most) if most > 0 else []
