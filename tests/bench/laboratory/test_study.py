@@ -98,3 +98,11 @@ def test_ours_hands_over_the_data_and_the_roles(monkeypatch: pytest.MonkeyPatch)
     task = make_task(named("driven-beam"), 0)
     assert ours.fit(task).system is Complete.system_
     assert given == {"order": 2, "data": task.dataset}
+
+
+def test_the_committed_report_shows_the_committed_rows() -> None:
+    folder = PATH.parents[2] / "docs" / "results" / "laboratory"
+    results = read_results(folder / "laboratory.jsonl")
+    jobs = jobs_of(PATH, LABORATORY, ["odefinder", "sindy"], [0.0, 0.03])
+    assert {result.key for result in results} == {job.key for job in jobs}
+    assert "\n".join(table(results)) in (folder / "report.md").read_text()
