@@ -97,3 +97,13 @@ def test_what_a_condition_explains_does_not_vary() -> None:
     assert model.simulate([0.3], T, conditions={"c": 2.0}) == pytest.approx(
         growth.simulate([0.3], T, conditions={"c": 2.0}), abs=0.02
     )
+
+
+def test_conditions_that_tell_all_trajectories_apart_leave_nothing_to_vary() -> None:
+    """The rates do not follow from these levels in any simple way; with two curves at each, they vary."""
+    rates, levels = (0.5, 1.2, 0.7, 0.9), (1.0, 2.0, 3.0, 4.0)
+    model = ODEFormer(network=False, time_budget=20)
+    model.fit(curves(rates), [T] * 4, variables=["N"], conditions={"c": levels})
+    assert model.constants_ == {}
+    model.fit(curves(rates), [T] * 4, variables=["N"], conditions={"c": (1.0, 1.0, 2.0, 2.0)})
+    assert model.constants_["k1"] == pytest.approx(rates, rel=1e-3)

@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from odefinder.data.dataset import Dataset
+from odefinder.data.dataset import Dataset, Floats
 from odefinder.data.given import STAYS
 from odefinder.data.observations import Observations
 from odefinder.data.units import Scaling
@@ -199,8 +199,10 @@ def varying_explanation(
     if len(dataset) < 2:
         return None
     explained = search.explained()  # by a law, or by many terms that make up for a constant that differs
-    if explained and dataset.conditions:  # a law that reads them also holds for others
-        return None
+    if dataset.settings is not None and (explained or _told_apart(dataset.settings)):
+        return (
+            None  # a law that reads the conditions also holds for others, constants of each trajectory do not
+        )
     most = len(judged[0].fit.program.constants) - len(dataset) if explained else sys.maxsize
     # Laws of single trajectories are short, and first: time may run out among the others.
     laws = _laws_of_single_ones(search, judged, deadline, most) if most > 0 else []
@@ -227,6 +229,14 @@ def varying_explanation(
         return None
     law = law_of(found.named, replace(original, given=found.named.given), system)
     return Explanation(system, found.fit.starts, r2, value, weight, same.source, constants, law)
+
+
+def _told_apart(settings: Floats) -> bool:
+    """Whether conditions (trajectories, conditions) differ between all trajectories.
+
+    Then a constant of its own for each of them is a function of the conditions.
+    """
+    return len(np.unique(settings, axis=0)) == len(settings)
 
 
 def _laws_of_single_ones(
