@@ -71,6 +71,7 @@ class Feature:
     family: str  # polynomial, trigonometric, rational, saturating, exponential or power
     degree: int = 0  # of a polynomial feature
     largest: float = LARGEST  # value that it may have; beyond this there is a pole nearby
+    natural: bool = False  # whether the constants inside are units, not numbers that were chosen
 
     @cached_property
     def shape(self) -> Shape:
@@ -82,14 +83,19 @@ class Feature:
         """The number of constants inside."""
         return sum(op == CONST for op, _ in self.draft)
 
+    @property
+    def polished(self) -> int:
+        """The number of those that are to be fitted."""
+        return 0 if self.natural else self.inner
+
     @cached_property
     def cost(self) -> float:
         """What the term adds to the size in `integral.component_score`, with its coefficient."""
         if not self.draft:
             return 2.0
         function = 0.0 if self.family == "polynomial" else FUNCTION_COST
-        free = self.inner - pinned(np.array([op for op, _ in self.draft], np.int8))
-        return 2.5 + free + len(self.draft) / 2 + function
+        given = self.inner if self.natural else pinned(np.array([op for op, _ in self.draft], np.int8))
+        return 2.5 + self.inner - given + len(self.draft) / 2 + function
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ from odefinder.data.observations import Floats, Observations
 from odefinder.errors import ExpressionError
 from odefinder.expressions.form import Form
 from odefinder.expressions.program import CONST, VAR, Program, concatenate
-from odefinder.inference.fit.integral import ComponentFit, component_score, given_fit, match_component
+from odefinder.inference.fit.integral import ComponentFit, given_fit, match_component
 from odefinder.inference.fit.states import StateEstimate
 from odefinder.inference.propose.library import (
     Feature,
@@ -38,6 +38,7 @@ from odefinder.inference.propose.library import (
 )
 from odefinder.inference.propose.mechanics import mechanical_features
 from odefinder.inference.propose.offered import offered_features
+from odefinder.inference.propose.phases import phase_features, phase_sets
 from odefinder.inference.propose.signs import with_signs
 from odefinder.inference.propose.subsets import grow, least_squares, shrink, square_sum
 from odefinder.inference.propose.terms import (
@@ -77,10 +78,12 @@ def propose(
     breadth = Breadth()
     libraries = {}
     if not enough():
-        more = [*waves(data, estimate), *offered_features(data.given)]
-        if data.velocities:
-            more = [*_of_motion(data, estimate, factors), *more]
-        features = [*all_features(estimate), *more] if more else None
+        units = np.ones(data.variables) if factors is None else factors
+        motion = mechanical_features(ranges_of(estimate), data.velocities, units)
+        features = [
+            *all_features(estimate), *motion, *phase_features(estimate, units), *waves(data, estimate),
+            *offered_features(data.given),
+        ]  # fmt: skip
         libraries = _libraries(data, partial(make_library, estimate, features))
     return [
         []
@@ -88,12 +91,6 @@ def propose(
         else _component_front(component, data, estimate, libraries, breadth)
         for component in range(data.dimension)
     ]
-
-
-def _of_motion(data: Observations, estimate: StateEstimate, factors: Floats | None) -> list[Feature]:
-    """The features of laws of motion."""
-    units = np.ones(data.variables) if factors is None else factors
-    return list(mechanical_features(ranges_of(estimate), data.velocities, units))
 
 
 def _libraries(data: Observations, make: Callable[[int], Library]) -> dict[int, Library]:
@@ -231,7 +228,8 @@ def _candidates(
 ) -> list[FittedSum]:
     """Sums of terms with fitted constants."""
     sets = with_signs(problem, partial(term_sets, breadth=breadth))
-    linear = [terms for _, terms in sets if not any(problem.features[c].inner for c in terms)][:LINEAR]
+    sets = sorted([*sets, *with_signs(problem, partial(phase_sets, component=component))])
+    linear = [terms for _, terms in sets if not any(problem.features[c].polished for c in terms)][:LINEAR]
     candidates = [_fit(problem, terms, component, data) for terms in linear]
     polished = _polish(problem, sets, component, data, breadth.polished)
     functions = _functions_of(polished)
@@ -253,11 +251,11 @@ def _fit(problem: Problem, terms: Terms, component: int, data: Observations) -> 
     count = len(problem.target)
     seen = np.isfinite(data.states[:, data.lineage(component)[0]])
     known = data.given is not None and data.given.parts[component] is not None
-    if any(feature.inner for feature in features) or count < seen.sum() or known:
+    if any(feature.polished for feature in features) or count < seen.sum() or known:
         fit = match_component(program, component, data, problem.estimate)
         return _refitted(features, fit.program), fit
     error = square_sum / count
-    return features, ComponentFit(program, error, component_score(program, error, count, problem.floor))
+    return features, ComponentFit(program, error, problem.score(terms, square_sum))
 
 
 def _polish(
@@ -277,7 +275,7 @@ def _polish(
     places = Counter[int]()
     for _, terms in sets:
         structure = tuple(sorted(problem.shapes[c] for c in terms))
-        inner = any(problem.features[c].inner for c in terms)
+        inner = any(problem.features[c].polished for c in terms)
         if inner and structure not in tried and places[len(terms)] < count:
             tried.add(structure)
             places[len(terms)] += 1
