@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from odefinder.data.arrays import from_arrays
 from odefinder.data.corruption import corrupt
 from odefinder.data.observations import Observations
 from odefinder.expressions.program import Program
@@ -212,3 +213,14 @@ def test_normal_equations_end_with_the_alarm() -> None:
         trajectories._expand(problem, point, gradient, matrix)
     assert np.isnan(gradient).all()
     assert np.isnan(matrix).all()
+
+
+def test_inputs_that_are_known_at_thousands_of_times() -> None:
+    """Every one of them ends a step of the integrator, whatever limit a fit has for steps."""
+    t = np.linspace(0.0, 20.0, 4001)
+    follower = ODESystem.from_text("x' = -0.5*x + u", inputs=["u"])
+    force = np.sin(t) + 0.3 * np.sin(5.0 * t)
+    dataset = from_arrays(follower.simulate([1.0], t, inputs={"u": force}), t, ["x"], inputs={"u": force})
+    data = dataset.observations(dataset.scaling())
+    program = dataset.scaling().to_scaled(follower.program)
+    assert fit_constants(program, data, iterations=0).error < 1e-8

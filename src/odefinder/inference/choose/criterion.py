@@ -31,7 +31,7 @@ from odefinder.data.roles import Role
 from odefinder.expressions.form import pinned
 from odefinder.expressions.program import Program
 from odefinder.inference.choose.description import description
-from odefinder.inference.fit.refine import FLOOR, Fit, fit_constants, given_constants
+from odefinder.inference.fit.refine import FLOOR, Fit, fit_constants, given_constants, steps_at_knots
 from odefinder.inference.fit.states import StateEstimate
 from odefinder.numerics.integrate import Status, integrate
 from odefinder.simulation.domain import held_at_the_end, leaves_domain
@@ -153,8 +153,9 @@ def _followed(system: Program, start: Floats, looks: Floats, trajectory: int, da
     """The states (points, D) at some times; NaN where the system runs away."""
     size = float(np.nanmax(np.abs(data.states), initial=0.0)) or 1.0
     signals = data.signals_of(trajectory)
+    steps = 2000 + steps_at_knots(data)
     path, status = integrate(
-        system, start, looks, signals=signals, rtol=1e-4, atol=1e-6 * size, max_steps=2000, bound=FAR * size
+        system, start, looks, signals=signals, rtol=1e-4, atol=1e-6 * size, max_steps=steps, bound=FAR * size
     )
     if status == Status.OK:
         return path

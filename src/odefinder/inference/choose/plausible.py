@@ -8,6 +8,7 @@ import numpy as np
 
 from odefinder.data.observations import Floats, Observations
 from odefinder.expressions.program import COS, SIN, TAN, VAR, Program, subtree_end
+from odefinder.inference.fit.refine import steps_at_knots
 from odefinder.numerics.integrate import Status, integrate
 
 STILL = 1e-4  # spread of a path of largest magnitude 1: below that, the state is not needed
@@ -57,7 +58,7 @@ def runs_off(program: Program, path: Floats, data: Observations) -> bool:
         later = t[-1] + np.linspace(0.0, t[-1] - t[0], LOOKS)
         states, status = integrate(
             systems[k], path[last - 1], later, signals=data.signals_of(k), rtol=1e-4, atol=1e-6,
-            max_steps=2000, bound=FAR,
+            max_steps=2000 + steps_at_knots(data), bound=FAR,
         )  # fmt: skip
         if status != Status.OK:
             return True

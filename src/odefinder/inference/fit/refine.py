@@ -185,4 +185,9 @@ def given_constants(program: Program, data: Observations) -> Bools:
 def tolerance_of(data: Observations, rtol: float, max_steps: int) -> Tolerance:
     """How trajectories of these data are followed: up to a multiple of the largest observed value."""
     bound = BOUND * data.largest
-    return Tolerance(rtol, 1e-3 * rtol * bound / BOUND, max_steps, bound)
+    return Tolerance(rtol, 1e-3 * rtol * bound / BOUND, max_steps + steps_at_knots(data), bound)
+
+
+def steps_at_knots(data: Observations) -> int:
+    """Steps that end where an input is known, and those that begin again at its jumps."""
+    return 2 * max((len(one.knots) for one in data.signals), default=0)

@@ -12,7 +12,7 @@ import numpy as np
 
 from odefinder.data.observations import Floats, Observations
 from odefinder.inference.fit.noise import TO_DEVIATION
-from odefinder.inference.fit.refine import BOUND, Fit, residual_weights
+from odefinder.inference.fit.refine import BOUND, Fit, residual_weights, steps_at_knots
 from odefinder.numerics.integrate import integrate
 
 SIGNIFICANT = 4.0  # standard errors: with several checks of many fits, two would be chance
@@ -41,7 +41,7 @@ def residuals_of(fit: Fit, data: Observations) -> Floats:
     for k, (first, last) in enumerate(data.spans()):
         states, _ = integrate(
             systems[k], fit.starts[k], data.times[first:last], signals=data.signals_of(k), rtol=1e-7,
-            atol=1e-10 * data.largest, max_steps=10_000, bound=BOUND * data.largest,
+            atol=1e-10 * data.largest, max_steps=10_000 + steps_at_knots(data), bound=BOUND * data.largest,
         )  # fmt: skip
         left[first:last] = states - data.states[first:last]
     weights = residual_weights(data)
