@@ -57,7 +57,7 @@ def main() -> None:
             there = variance_weighted_r2(system.simulate(other, T), model.system_.simulate(other, T))
             held.append(there > GOOD)
             print(
-                f"{100 * noise:g} %  case {case}  {system.dimension} units  from another start R2 = {there:.4f}"
+                f"{100 * noise:g} %  case {case}  {system.dimension} units  from elsewhere R2 = {there:.4f}"
                 f"  weight {model.equations_.weight[0]:.2f}  {time.perf_counter() - begin:.1f} s",
                 flush=True,
             )
