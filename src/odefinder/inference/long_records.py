@@ -53,7 +53,7 @@ def convincing_systems(search: WindowedSearch) -> list[Form]:
 
 def time_for_windows(data: Observations, deadline: Deadline) -> Deadline:
     """The deadline of a plain search: where the data look chaotic, windows have some time after it."""
-    return deadline.within(1.0 - RESERVED) if looks_chaotic(data) else deadline
+    return deadline.within(1.0 - RESERVED) if not deadline.over and looks_chaotic(data) else deadline
 
 
 def looks_chaotic(data: Observations) -> bool:

@@ -5,7 +5,7 @@ import pytest
 
 from odefinder.data.observations import Observations
 from odefinder.inference.fit.states import estimate_states
-from odefinder.inference.propose.polynomials import Polynomials, highest_degree, propose_long
+from odefinder.inference.propose.polynomials import Polynomials, _monomial, highest_degree, propose_long
 from odefinder.numerics.integrate import integrate
 from odefinder.system import ODESystem
 
@@ -37,3 +37,11 @@ def test_short_records_have_no_proposals() -> None:
     t = np.linspace(0.0, 1.0, 12)
     data = Observations.joined([t], [np.stack([np.sin(t), np.cos(t)], axis=1)])
     assert list(propose_long(data, estimate_states(data), 6.0)) == []
+
+
+def test_monomials_of_many_variables() -> None:
+    states = np.random.default_rng(0).normal(size=(7, 30))
+    powers = np.zeros(30, np.int64)
+    np.testing.assert_array_equal(_monomial(states, powers), np.ones(7))
+    powers[[3, 20]] = 1, 2
+    np.testing.assert_allclose(_monomial(states, powers), states[:, 3] * states[:, 20] ** 2)

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from math import comb
 
 import numpy as np
+from numpy.typing import NDArray
 
 from odefinder.data.observations import Floats, Observations
 from odefinder.expressions.monomials import exponents, monomial
@@ -112,8 +113,14 @@ def _weak_form(
     bump = csr_array((weights * inside**ROUGHNESS, columns, offsets), shape=shape)
     slope = weights * (-2.0 * ROUGHNESS / half) * s * inside ** (ROUGHNESS - 1)
     states = estimate.nodes[:, : data.dimension]
-    values = np.stack([np.prod(states ** np.array(powers), axis=1) for powers in monomials], axis=1)
+    values = np.stack([_monomial(states, np.array(powers)) for powers in monomials], axis=1)
     return monomials, bump @ values, -(csr_array((slope, columns, offsets), shape=shape) @ states)
+
+
+def _monomial(states: Floats, powers: NDArray[np.int64]) -> Floats:
+    """Its values (nodes,); of 30 variables, all but one or two have the power 0."""
+    used = np.flatnonzero(powers)
+    return np.asarray(np.prod(states[:, used] ** powers[used], axis=1))
 
 
 def _sparse(
