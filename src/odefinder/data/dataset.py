@@ -210,9 +210,8 @@ class Dataset:
     def first_values(self) -> Floats:
         """The first known value of each variable in each trajectory, (trajectories, D); NaN if none is."""
         first = np.array([states[0] for states in self.states], dtype=np.float64)
-        for row, column in np.argwhere(
-            np.isnan(first)
-        ):  # few: a fit asks often, of up to 10,000 trajectories
+        # Only where it is missing, which is rare: a fit asks often, of up to 10,000 trajectories.
+        for row, column in np.argwhere(np.isnan(first)):
             values = self.states[row][:, column]
             first[row, column] = next(iter(values[~np.isnan(values)]), np.nan)
         return first

@@ -199,10 +199,9 @@ def varying_explanation(
     if len(dataset) < 2:
         return None
     explained = search.explained()  # by a law, or by many terms that make up for a constant that differs
+    # A law that reads the conditions also holds for other conditions; constants of each trajectory do not.
     if dataset.settings is not None and (explained or _told_apart(dataset.settings)):
-        return (
-            None  # a law that reads the conditions also holds for others, constants of each trajectory do not
-        )
+        return None
     most = len(judged[0].fit.program.constants) - len(dataset) if explained else sys.maxsize
     # Laws of single trajectories are short, and first: time may run out among the others.
     laws = _laws_of_single_ones(search, judged, deadline, most) if most > 0 else []

@@ -84,7 +84,7 @@ class Feature:
         return sum(op == CONST for op, _ in self.draft)
 
     @property
-    def polished(self) -> int:
+    def to_fit(self) -> int:
         """The number of those that are to be fitted."""
         return 0 if self.natural else self.inner
 

@@ -229,7 +229,7 @@ def _candidates(
     """Sums of terms with fitted constants."""
     sets = with_signs(problem, partial(term_sets, breadth=breadth))
     sets = sorted([*sets, *with_signs(problem, partial(phase_sets, component=component))])
-    linear = [terms for _, terms in sets if not any(problem.features[c].polished for c in terms)][:LINEAR]
+    linear = [terms for _, terms in sets if not any(problem.features[c].to_fit for c in terms)][:LINEAR]
     candidates = [_fit(problem, terms, component, data) for terms in linear]
     polished = _polish(problem, sets, component, data, breadth.polished)
     functions = _functions_of(polished)
@@ -251,7 +251,7 @@ def _fit(problem: Problem, terms: Terms, component: int, data: Observations) -> 
     count = len(problem.target)
     seen = np.isfinite(data.states[:, data.lineage(component)[0]])
     known = data.given is not None and data.given.parts[component] is not None
-    if any(feature.polished for feature in features) or count < seen.sum() or known:
+    if any(feature.to_fit for feature in features) or count < seen.sum() or known:
         fit = match_component(program, component, data, problem.estimate)
         return _refitted(features, fit.program), fit
     error = square_sum / count
@@ -275,7 +275,7 @@ def _polish(
     places = Counter[int]()
     for _, terms in sets:
         structure = tuple(sorted(problem.shapes[c] for c in terms))
-        inner = any(problem.features[c].polished for c in terms)
+        inner = any(problem.features[c].to_fit for c in terms)
         if inner and structure not in tried and places[len(terms)] < count:
             tried.add(structure)
             places[len(terms)] += 1
