@@ -8,6 +8,8 @@ what counts is -log P of each token.  *Structure*: which operators, variables an
 values (benchmarks/sets/textbook.json, on which nothing is trained), and of synthetic systems drawn from the
 default prior with a seed that training never uses; clean, with multiplicative noise of 5 %, and with
 additive noise of 3 % of each variable's spread.  No fit, no sampling: it moves long before shares do.
+
+Of several weights files, every later one is also compared with the first, system by system.
 """
 
 from __future__ import annotations
@@ -139,16 +141,30 @@ def measured(
             )
 
 
-def summary(found: list[tuple[str, Surprise | None]]) -> dict[str, float]:
-    """Means over systems with the standard error of the total; systems, not data, are independent."""
-    by_system: dict[str, list[Surprise]] = {}
+def means_by_system(found: list[tuple[str, Surprise | None]]) -> dict[str, np.ndarray]:
+    """Structure, constants and total (3,) of every system, as means over its data."""
+    by_system: dict[str, list[tuple[float, float, float]]] = {}
     for name, one in found:
         if one is not None and np.isfinite(one.total):
-            by_system.setdefault(name, []).append(one)
-    means = np.array(
-        [[np.mean([getattr(one, part) for one in ones]) for part in ("structure", "constants", "total")]
-         for ones in by_system.values()]
-    )  # fmt: skip
+            by_system.setdefault(name, []).append((one.structure, one.constants, one.total))
+    return {name: np.mean(ones, axis=0) for name, ones in by_system.items()}
+
+
+def difference(first: dict[str, np.ndarray], other: dict[str, np.ndarray]) -> dict[str, float]:
+    """What the other network needs more than the first, on the systems that both can write."""
+    more = np.array([other[name] - first[name] for name in first.keys() & other.keys()])
+    mean, error = more.mean(axis=0), more.std(axis=0, ddof=1) / np.sqrt(len(more))
+    parts = zip(("structure", "constants", "total"), mean, error, strict=True)
+    return {
+        key: round(float(value), 2)
+        for part, change, its_error in parts
+        for key, value in ((part, change), (f"{part} error", its_error))
+    }
+
+
+def summary(found: list[tuple[str, Surprise | None]]) -> dict[str, float]:
+    """Means over systems with the standard error of the structure; systems, not data, are independent."""
+    means = np.array(list(means_by_system(found).values()))
     structure, constants, total = means.mean(axis=0)
     errors = means.std(axis=0, ddof=1) / np.sqrt(len(means))
     return {
@@ -175,9 +191,10 @@ def main() -> None:
     sets = {"textbook": textbook()}
     if options.synthetic:
         sets["synthetic"] = synthetic(options.synthetic)
+    first: dict[tuple[str, str], dict[str, np.ndarray]] = {}
     for path in options.files or [shipped_weights()]:
         runtime = load_runtime(path, options.runtime)
-        result: dict[str, dict[str, dict[str, float]]] = {}
+        result: dict[str, dict[str, dict[str, object]]] = {}
         print(
             f"{path}\n{'':32}{'systems':>8}{'structure':>16}{'median':>9}{'constants':>11}{'total':>9}{'s':>6}"
         )
@@ -185,7 +202,10 @@ def main() -> None:
             result[name] = {}
             for noise, (multiplicative, additive) in NOISE.items():
                 began = time.perf_counter()
-                one = summary(list(measured(runtime, systems, multiplicative, additive, options.seeds)))
+                found = list(measured(runtime, systems, multiplicative, additive, options.seeds))
+                one = summary(found)
+                means = means_by_system(found)
+                compared = difference(first.setdefault((name, noise), means), means)
                 result[name][noise] = one
                 print(
                     f"{name + ', ' + noise:32}{one['systems']:8}"
@@ -194,6 +214,16 @@ def main() -> None:
                     f"{time.perf_counter() - began:6.0f}",
                     flush=True,
                 )
+                if first[name, noise] is not means:
+                    one["against the first"] = compared
+                    print(
+                        "    against the first: "
+                        + ", ".join(
+                            f"{part} {compared[part]:+.2f} +- {compared[part + ' error']:.2f}"
+                            for part in ("structure", "constants", "total")
+                        ),
+                        flush=True,
+                    )
         if options.out:
             options.out.mkdir(parents=True, exist_ok=True)
             (options.out / f"{path.stem}.json").write_text(json.dumps(result, indent=1) + "\n")
