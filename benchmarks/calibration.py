@@ -14,6 +14,7 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Callable
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -166,6 +167,7 @@ def show(options: argparse.Namespace) -> None:
             gained, lost = int((now & ~usual).sum()), int((usual & ~now).sum())
             print(f"{name:12} {value:5g} {100 * now.mean():5.1f}  +{gained}/-{lost}")
     _show_judge(rows)
+    _show_exactness(rows)
     for spread in (2.0, 4.0, 8.0):
         _fit_weights(rows, spread)
 
@@ -189,6 +191,28 @@ def _show_judge(rows: list[dict[str, Any]]) -> None:
                     f"{100 * judged.mean():6.1f} ({100 * difference / len(own):+.1f} ± "
                     f"{100 * error / len(own):.1f})"
                 )
+
+
+def _show_exactness(rows: list[dict[str, Any]]) -> None:
+    """On clean data: how often the first system is good, by what it leaves, and its weight without that."""
+    from odefinder.inference.choose.weights import AGREEMENT, BASE, EXCESS, FAMILIARITY, ONE_PATH, SPREAD
+
+    found = []
+    for row in (row for row in rows if row["cell"] == "clean"):
+        first = row["pool"][int(np.argmax(log_posteriors(row)[0]))]
+        known, good = features(row, SPREAD)
+        chance = BASE + np.dot((AGREEMENT, FAMILIARITY, EXCESS, ONE_PATH), known)
+        found.append((first["error"], 1.0 / (1.0 + np.exp(-chance)), good))
+    if not found:
+        return
+    left, weight, right = np.array(found).T
+    print("clean: mean squared residual  fits  right  weight")
+    edges = (0.0, 1e-12, 1e-11, 1e-10, 1e-9, np.inf)
+    for low, high in pairwise(edges):
+        own = (left >= low) & (left < high)
+        if own.any():
+            shown = f"{low:g} to {high:g}"
+            print(f"{shown:29} {own.sum():4}  {right[own].mean():5.2f}  {weight[own].mean():6.2f}")
 
 
 def _fit_weights(rows: list[dict[str, Any]], spread: float) -> None:
