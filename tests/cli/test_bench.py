@@ -122,5 +122,5 @@ def test_ctrl_c(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_help() -> None:
-    assert "list | report | figures | export" in invoke("--help").stdout
-    assert "list | report | figures | export" in invoke().output
+    assert "list | report | merge | figures | export" in invoke("--help").stdout
+    assert "list | report | merge | figures | export" in invoke().output

@@ -230,7 +230,6 @@ def _plain(text: str) -> str:
 
 
 def _settings(run: dict[str, Any]) -> str:
-    versions = ", ".join(f"{name} {number}" for name, number in run.get("versions", {}).items())
     commands = "\n".join(run.get("commands", []))
     methods = "\n".join(
         f"- {name}: " + ", ".join(f"{key} {value}" for key, value in settings.items())
@@ -240,6 +239,16 @@ def _settings(run: dict[str, Any]) -> str:
     facts = (
         f"Seed {run['seed']}; at most {run.get('time_limit', np.nan):g} s and "
         f"{run.get('memory_limit', np.nan):g} GB per fit; "
-        f"{run.get('processors', '?')} processors; {versions}."
     )
+    if parts := run.get("parts"):
+        facts += "several runs, of which later ones count where they have the same fit:\n\n" + "\n".join(
+            f"- {part['fits']} fits of {', '.join(part['methods'])}: {_machine(part)}" for part in parts
+        )
+    else:
+        facts += _machine(run)
     return "\n\n".join(filter(None, [f"```\n{commands}\n```", facts, methods]))
+
+
+def _machine(run: dict[str, Any]) -> str:
+    versions = ", ".join(f"{name} {number}" for name, number in run.get("versions", {}).items())
+    return f"{run.get('processors', '?')} processors; {versions}."

@@ -1,14 +1,15 @@
 """The folder of a run: `run.json` says what was asked for, `results.jsonl` has one line for each fit.
 
-If a fit has several lines (because the method could not run at first), the last one counts.
+If a fit has several lines (because the method could not run at first), the last one counts.  Runs of the same
+set on several machines, or with several versions, can be merged; `parts` then says what each of them was.
 """
 
 from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
-from dataclasses import fields
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any
 
@@ -21,12 +22,14 @@ from odefinder.errors import DataError, SettingsError
 
 FORMAT = 1
 RUN, RESULTS = "run.json", "results.jsonl"
+MACHINE = ("versions", "processors")
 # What all fits of a folder share.  Methods, cells and systems may be added by a later command.
 SHARED = ("format", "odefinder", "set", "systems_sha256", "noise", "seed", "time_limit", "memory_limit")
 BEFORE = {"noise": "multiplicative"}  # what folders of earlier versions do not say
 
 _NUMBER = Number("a finite number", -1.7e308, 1.7e308)
 _COUNT = Whole("a whole number, 0 or more", 0, 2**62)
+_VERSIONS = MapOf(Text(), sentence="an object of versions")
 _KINDS = {
     "str": Text(most=1_000_000),
     "int": _COUNT,
@@ -50,8 +53,15 @@ RUN_RULE = Object(
         "time_limit": _NUMBER,
         "memory_limit": _NUMBER,
         "commands": ListOf(Text(), sentence="a list of commands"),
-        "versions": MapOf(Text(), sentence="an object of versions"),
+        "versions": _VERSIONS,
         "processors": OrNone(_COUNT),
+        "parts": ListOf(
+            Object(
+                {"methods": ListOf(Text(), sentence="a list of methods"), "fits": _COUNT},
+                {"versions": _VERSIONS, "processors": OrNone(_COUNT)},
+            ),
+            sentence="a list of the runs that were merged",
+        ),
     },
     keep=True,
 )
@@ -131,3 +141,37 @@ def read_results(folder: Path) -> list[Result]:
 def _order(result: Result) -> tuple[Any, ...]:
     number = int(result.system) if result.system.isdecimal() else 0
     return result.method, result.sigma, result.rho, number, result.system, result.initial
+
+
+def merge_runs(folders: Sequence[Path], out: Path) -> int:
+    """Write the results of several runs into one folder; returns how many.
+
+    They must have the same set, seed, noise and limits.  Of a fit that several have, the last one counts.
+    """
+    if os.path.exists(out) and (not os.path.isdir(out) or any(out.iterdir())):
+        raise SettingsError(f"{out} exists; give a new or empty folder (--out)")
+    runs = [read_run(folder) for folder in folders]
+    for folder, run in zip(folders, runs, strict=True):
+        for name in SHARED:
+            if name != "odefinder" and run.get(name) != runs[0].get(name):
+                raise SettingsError(
+                    f"{folder} cannot be merged with {folders[0]}: {name} is {run.get(name)} there and "
+                    f"{runs[0].get(name)} here"
+                )
+    content = {**runs[-1], "methods": {}, "commands": [], "parts": []}
+    results: dict[tuple[Any, ...], Result] = {}
+    for folder, run in zip(folders, runs, strict=True):
+        own = {result.key: result for result in read_results(folder)}
+        results |= own
+        content["methods"] |= run["methods"]
+        content["commands"] += [one for one in run.get("commands", []) if one not in content["commands"]]
+        part = {name: run[name] for name in MACHINE if name in run}
+        content["parts"] += run.get("parts") or [
+            {**part, "methods": sorted({result.method for result in own.values()}), "fits": len(own)}
+        ]
+    make_folder(out)
+    write_text(out / RUN, json.dumps(content, indent=1) + "\n")
+    ordered = sorted(results.values(), key=_order)
+    lines = [json.dumps(asdict(result), allow_nan=False) + "\n" for result in ordered]
+    write_text(out / RESULTS, "".join(lines))
+    return len(lines)

@@ -30,7 +30,7 @@ Folder = Annotated[Path, typer.Argument(help="The folder of a run (--out).")]
 bench = typer.Typer(
     invoke_without_command=True,
     no_args_is_help=True,
-    subcommand_metavar="[list | report | figures | export]",
+    subcommand_metavar="[list | report | merge | figures | export]",
     pretty_exceptions_enable=False,
 )
 
@@ -151,6 +151,21 @@ def report(folder: Folder) -> None:
         paths = write_report(folder)
         _print_accuracy(read_results(folder))
         typer.echo(f"Wrote {', '.join(str(path) for path in paths)}.", err=True)
+
+
+@bench.command()
+def merge(
+    folders: Annotated[list[Path], typer.Argument(help="The folders of runs (--out) of the same set.")],
+    out: Annotated[Path, typer.Option(help="A new folder for all of their results.")],
+) -> None:
+    """Put the results of several runs into one folder; of the same fit, the last folder's counts."""
+    with plain_errors():
+        from odefinder.bench.report import write_report
+        from odefinder.bench.results import merge_runs
+
+        count = merge_runs(folders, out)
+        paths = write_report(out)
+        typer.echo(f"{count} fits. Wrote {', '.join(str(path) for path in paths)}.")
 
 
 @bench.command()
