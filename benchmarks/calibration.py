@@ -1,20 +1,18 @@
-"""The numbers of the choice: other values of them on the same candidates, and the fit of the weights.
+"""The numbers of the choice: other values of them on the same candidates.
 
     python benchmarks/calibration.py fit --sets benchmarks/sets/textbook.json --out runs/pool.jsonl
     python benchmarks/calibration.py show runs/pool.jsonl
 
 `fit` runs fits as `objective.py` does (same sets, cells, noise and order; it goes on where it stopped) and
 keeps what the choice knows about every candidate, and whether it predicts a trajectory from elsewhere.
-`show` chooses again with other numbers of `choose/criterion.py`, and fits those of `choose/weights.py` by
-logistic regression, with tenfold cross-validation.  Run it again when the network or its prior change.
+`show` chooses again with other numbers of `choose/criterion.py`, and without the network's part in it.  For
+those of the weights there is `weights.py --fit`.  Run both again when the network or its prior change.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Callable
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -49,7 +47,7 @@ def pool_of(job: Job, budget: float) -> dict[str, Any]:
     from odefinder.expressions.program import INV, POW, SIN
     from odefinder.inference import find as finding
     from odefinder.inference.choose.candidates import Candidate
-    from odefinder.inference.choose.criterion import elsewhere, from_inside
+    from odefinder.inference.choose.criterion import elsewhere
     from odefinder.inference.choose.search import Search
     from odefinder.limits.deadline import Deadline
 
@@ -65,11 +63,10 @@ def pool_of(job: Job, budget: float) -> dict[str, Any]:
             best = self.ranked()[:KEPT]
             programs = [found.fit.program for found in best]
             chances = np.zeros(len(best)) if self.log_prior is None else self.log_prior(programs)
-            routes = [elsewhere(found.fit.program, found.fit.starts, self.data) for found in best]
-            inside = [from_inside(program, self.estimate.states, self.data) for program in programs]
             row.update(left=self._left(), count=self.data.count)
-            for k, (found, chance) in enumerate(zip(best, chances, strict=True)):
+            for found, chance in zip(best, chances, strict=True):
                 ops = found.fit.program.ops
+                route = elsewhere(found.fit.program, found.fit.starts, self.data)
                 original = scaling.to_original(found.fit.program)
                 row["pool"].append(
                     {
@@ -79,9 +76,7 @@ def pool_of(job: Job, budget: float) -> dict[str, Any]:
                         "constants": len(found.fit.program.constants),
                         "functions": int(np.count_nonzero((ops >= SIN) | (ops == POW) | (ops == INV))),
                         "logp": float(max(chance, -1e4)),
-                        "away": bool(np.isnan(routes[k]).any()),
-                        "agree": _agreements(routes, k),
-                        "inside": _agreements(inside, k),
+                        "away": bool(np.isnan(route).any()),
                         "good": bool(trajectory_r2(original, other[0], system.t, other) > GOOD),
                         "follows": bool(trajectory_r2(original, clean[0], system.t, clean) > GOOD),
                         "same": same_structure(original, system.program),
@@ -99,58 +94,28 @@ def pool_of(job: Job, budget: float) -> dict[str, Any]:
     return row
 
 
-def _agreements(paths: list[np.ndarray], first: int) -> list[float]:
-    """By how much each candidate agrees with this one about trajectories from elsewhere."""
-    from odefinder.inference.choose.weights import agreement
-
-    return [round(agreement([paths[first], path], np.array([0.0, 1.0])), 2) for path in paths]
-
-
 # ---------------------------------------------------------------------------------------- other numbers
 
 
 def log_posteriors(
     row: dict[str, Any], *, temperature: float = 0.5, network: float = 0.5, node: float = 1.5,
     constant: float = 4.0, function: float = 4.0, away: float = 6.0, starts: float = 1.0,
-) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
-    """Of all candidates, and their log priors of the structure."""
-    pool = {
-        name: np.array([one[name] for one in row["pool"]], float)
-        for name in row["pool"][0]
-        if name not in ("agree", "inside")
-    }
+) -> np.ndarray:  # fmt: skip
+    """Of all candidates."""
+    pool = {name: np.array([one[name] for one in row["pool"]], float) for name in row["pool"][0]}
     plain = -node * pool["nodes"] - constant * pool["constants"] - function * pool["functions"]
     structure = network * np.maximum(pool["logp"], -4.0 * pool["nodes"]) + (1.0 - network) * plain
     likelihood = -0.5 * row["count"] * np.log(pool["error"] + 1e-9)
-    value = temperature * (likelihood + starts * pool["starts"]) + structure - away * pool["away"]
-    return value, structure / pool["nodes"]
+    return temperature * (likelihood + starts * pool["starts"]) + structure - away * pool["away"]
 
 
 def chosen(rows: list[dict[str, Any]], **numbers: float) -> np.ndarray:
     """Whether the first system of each fit is good."""
-    return np.array([row["pool"][int(np.argmax(log_posteriors(row, **numbers)[0]))]["good"] for row in rows])
-
-
-def features(row: dict[str, Any], spread: float) -> tuple[list[float], bool]:
-    """What the weight of the first system depends on, and whether it is good."""
-    from odefinder.inference.choose.candidates import COMPARED
-
-    value, familiarity = log_posteriors(row)
-    best = np.argsort(-value, kind="stable")
-    first = int(best[0])
-    shares = np.exp((value - value.max()) / spread)
-    agreed = float(shares @ row["pool"][first]["agree"] / shares.sum())
-    near = best[:COMPARED]
-    inside = float(shares[near] @ np.array(row["pool"][first]["inside"])[near] / shares[near].sum())
-    agreed = np.clip(min(agreed, inside), 0.02, 0.98)
-    excess = np.log((row["pool"][first]["error"] + 1e-9) / row["left"])
-    one_path = row["dimension"] == 1  # every fit sees one trajectory
-    known = [np.log(agreed / (1.0 - agreed)), familiarity[first], np.tanh(max(excess, 0.0)), one_path]
-    return known, row["pool"][first]["good"]
+    return np.array([row["pool"][int(np.argmax(log_posteriors(row, **numbers)))]["good"] for row in rows])
 
 
 def show(options: argparse.Namespace) -> None:
-    """Print how the choice depends on its numbers, and the numbers of the weights."""
+    """Print how the choice depends on its numbers."""
     rows = [row for row in rows_of(Path(options.file)) if row["pool"]]
     some = np.mean([any(one["good"] for one in row["pool"]) for row in rows])
     usual = chosen(rows)
@@ -167,9 +132,6 @@ def show(options: argparse.Namespace) -> None:
             gained, lost = int((now & ~usual).sum()), int((usual & ~now).sum())
             print(f"{name:12} {value:5g} {100 * now.mean():5.1f}  +{gained}/-{lost}")
     _show_judge(rows)
-    _show_exactness(rows)
-    for spread in (2.0, 4.0, 8.0):
-        _fit_weights(rows, spread)
 
 
 def _show_judge(rows: list[dict[str, Any]]) -> None:
@@ -191,53 +153,6 @@ def _show_judge(rows: list[dict[str, Any]]) -> None:
                     f"{100 * judged.mean():6.1f} ({100 * difference / len(own):+.1f} ± "
                     f"{100 * error / len(own):.1f})"
                 )
-
-
-def _show_exactness(rows: list[dict[str, Any]]) -> None:
-    """On clean data: how often the first system is good, by what it leaves, and its weight without that."""
-    from odefinder.inference.choose.weights import AGREEMENT, BASE, EXCESS, FAMILIARITY, ONE_PATH, SPREAD
-
-    found = []
-    for row in (row for row in rows if row["cell"] == "clean"):
-        first = row["pool"][int(np.argmax(log_posteriors(row)[0]))]
-        known, good = features(row, SPREAD)
-        chance = BASE + np.dot((AGREEMENT, FAMILIARITY, EXCESS, ONE_PATH), known)
-        found.append((first["error"], 1.0 / (1.0 + np.exp(-chance)), good))
-    if not found:
-        return
-    left, weight, right = np.array(found).T
-    print("clean: mean squared residual  fits  right  weight")
-    edges = (0.0, 1e-12, 1e-11, 1e-10, 1e-9, np.inf)
-    for low, high in pairwise(edges):
-        own = (left >= low) & (left < high)
-        if own.any():
-            shown = f"{low:g} to {high:g}"
-            print(f"{shown:29} {own.sum():4}  {right[own].mean():5.2f}  {weight[own].mean():6.2f}")
-
-
-def _fit_weights(rows: list[dict[str, Any]], spread: float) -> None:
-    from sklearn.linear_model import LogisticRegression
-    from sklearn.model_selection import GroupKFold, cross_val_predict
-    from weights import calibration_error
-
-    known, good = zip(*(features(row, spread) for row in rows), strict=True)
-    model, systems = LogisticRegression(C=10.0), [f"{row['set']} {row['system']}" for row in rows]
-    chance = cross_val_predict(  # no system is in two folds
-        model, known, good, cv=GroupKFold(10), groups=systems, method="predict_proba"
-    )[:, 1]
-    model.fit(known, good)
-    right, sure = np.array(good), chance > 0.9
-    loss: Callable[..., Any] = lambda p: -np.mean(np.log(np.where(right, p, 1.0 - p)))  # noqa: E731
-    print(
-        f"spread {spread:g}: base {model.intercept_[0]:.2f}, agreement, familiarity, excess, one path "
-        f"{np.round(model.coef_[0], 2).tolist()}; nats {loss(chance):.3f}, "
-        f"error {100 * calibration_error(np.stack([chance, right], axis=1)):.1f} points, "
-        f"above 0.9: {int(sure.sum())}, right {100 * right[sure].mean() if sure.any() else 0:.0f} %"
-    )
-    textbook = np.array([row["set"] == "textbook" for row in rows])
-    for label, own in (("synthetic", ~textbook), ("textbook", textbook)):
-        if own.any():
-            print(f"  {label}: weight {chance[own].mean():.2f}, right {right[own].mean():.2f}")
 
 
 def main() -> None:

@@ -40,6 +40,7 @@ class Observed:
     """Noisy data of a known system, and what a fit is compared with."""
 
     set: str
+    name: str  # of the system
     kind: str
     truth: Program
     dense: np.ndarray
@@ -58,14 +59,20 @@ def observed(names: list[str], every: int) -> list[Observed]:
             other = system.trajectories[(initial + 1) % len(system.starts)]
             for kind in KINDS:
                 seed = zlib.crc32(f"{name}|{system.id}|{kind}".encode())
-                t, x = system.t, clean
-                if kind == MULTIPLICATIVE:
-                    t, x = corrupt(t, x, sigma=0.05, rho=0.5, seed=seed)
-                if kind == ADDITIVE:
-                    noise = np.random.default_rng(seed).normal(size=x.shape)
-                    x = x + 0.03 * x.std(axis=0) * noise
-                cases.append(Observed(set_title(name), kind, system.program, system.t, (t, x), clean, other))
+                seen = corrupted(system.t, clean, kind, seed)
+                cases.append(
+                    Observed(set_title(name), system.id, kind, system.program, system.t, seen, clean, other)
+                )
     return cases[:: max(1, every)]
+
+
+def corrupted(t: np.ndarray, x: np.ndarray, kind: str, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """Times and states with this noise."""
+    if kind == MULTIPLICATIVE:
+        return corrupt(t, x, sigma=0.05, rho=0.5, seed=seed)
+    if kind == ADDITIVE:
+        return t, x + 0.03 * x.std(axis=0) * np.random.default_rng(seed).normal(size=x.shape)
+    return t, x
 
 
 def outcome(case: Observed, weights: Path) -> tuple[bool, bool, bool, float]:

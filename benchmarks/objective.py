@@ -19,6 +19,7 @@ import json
 import os
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -135,9 +136,12 @@ def fitted(job: Job, budget: float | None) -> dict[str, Any]:
     row: dict[str, Any] = {"key": job.key, **job._asdict(), "dimension": clean.shape[1]}
     begin, cpu = time.perf_counter(), time.process_time()
     try:
-        model.fit(corrupted(clean, job.cell, job.seed), system.t)
+        with _evidence_kept() as evidence:
+            model.fit(corrupted(clean, job.cell, job.seed), system.t)
     except OdefinderError as problem:
         return {**row, "error": str(problem)}
+    if evidence:  # for `weights.py --fit`
+        row["evidence"] = [round(float(value), 4) for value in evidence[0]]
     row |= {"wall_s": time.perf_counter() - begin, "cpu_s": time.process_time() - cpu}
     table = model.equations_
     programs = [one.program for one in table["system"][:SHOWN]]
@@ -151,6 +155,25 @@ def fitted(job: Job, budget: float | None) -> dict[str, Any]:
         "notes": model.notes_,
         "equations": str(model.system_),
     }
+
+
+@contextmanager
+def _evidence_kept() -> Iterator[list[np.ndarray]]:
+    """What the weights of the fits in this block depend on."""
+    from odefinder.inference.choose import weights
+
+    kept: list[np.ndarray] = []
+    usual = weights.evidence
+
+    def keeping(*known: float) -> np.ndarray:
+        kept.append(usual(*known))
+        return kept[-1]
+
+    weights.evidence = keeping
+    try:
+        yield kept
+    finally:
+        weights.evidence = usual
 
 
 _loaded: dict[str, dict[str, Any]] = {}

@@ -1,12 +1,12 @@
 """What a weight means: how often first systems of this weight predict a trajectory from elsewhere.
 
     python benchmarks/objective.py fit --sets benchmarks/sets/textbook.json --out runs/new.jsonl
-    python benchmarks/weights.py runs/new.jsonl [--figure docs/images/weights.png]
+    python benchmarks/weights.py runs/new.jsonl [--figure docs/images/weights.png] [--fit]
 
 Reads results of `objective.py` and prints the reliability curve, for synthetic and textbook systems and each
 kind of noise: of the first systems with a weight near w, the share with R2 > 0.9 from another initial value
 should be w.  The expected calibration error is the mean distance between the two over all fits, by bins of
-the weight.
+the weight.  `--fit` prints other numbers for `choose/weights.py`, by logistic regression on the same fits.
 """
 
 from __future__ import annotations
@@ -47,6 +47,78 @@ def calibration_error(pairs: np.ndarray) -> float:
     return sum(abs(weight - right) * count for weight, right, count in curve(pairs)) / len(pairs)
 
 
+# ---------------------------------------------------------------------------------------- other numbers
+
+FEATURES = ("agreement", "familiarity", "excess", "exactness", "one path")
+
+
+def fit(rows: list[dict[str, Any]]) -> None:
+    """Print the numbers of the weights, and what each of them is worth.
+
+    Chances are those of tenfold cross-validation in which no system is in two folds.  Searches that time
+    ended are left out: their weights are limited.
+    """
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.model_selection import GroupKFold, cross_val_predict
+
+    rows = [row for row in rows if "evidence" in row and not any("time" in note for note in row["notes"])]
+    known = np.array([row["evidence"] for row in rows])
+    right = np.array([row["generalizes"][0] for row in rows])
+    systems = [f"{row['set']} {row['system']}" for row in rows]
+    model = LogisticRegression(C=10.0)
+
+    def nats(columns: list[int]) -> tuple[np.ndarray, np.ndarray]:
+        chance = cross_val_predict(
+            model, known[:, columns], right, cv=GroupKFold(10), groups=systems, method="predict_proba"
+        )[:, 1]
+        return chance, np.log(np.where(right, chance, 1.0 - chance))
+
+    every = list(range(len(FEATURES)))
+    chance, gained = nats(every)
+    model.fit(known, right)
+    print(f"{len(rows)} fits: base {model.intercept_[0]:.2f}; nats {-gained.mean():.3f} per fit; without")
+    for k, (name, factor) in enumerate(zip(FEATURES, model.coef_[0], strict=True)):
+        lost = gained - nats([other for other in every if other != k])[1]
+        error = lost.std() / np.sqrt(len(lost))
+        print(f"  {name:12} {factor:6.2f}   {lost.mean():+.3f} ± {error:.3f} nats")
+    textbook, clean = (np.array([row[name] == what for row in rows])
+                       for name, what in (("set", "textbook"), ("cell", "clean")))  # fmt: skip
+    for label, own in (
+        ("all", np.ones(len(rows), bool)), ("synthetic", ~textbook), ("textbook", textbook),
+        ("clean", clean), ("noisy", ~clean),
+    ):  # fmt: skip
+        pairs = np.stack([chance[own], right[own]], axis=1)
+        sure = chance[own] > 0.9
+        print(
+            f"{label:10} {own.sum():4} fits, weight {chance[own].mean():.2f}, right {right[own].mean():.2f}, "
+            f"error {100 * calibration_error(pairs):.1f} points; above 0.9 {sure.sum()}, "
+            f"right {100 * right[own][sure].mean() if sure.any() else 0:.0f} %"
+        )
+    _show_present(known, right, clean)
+
+
+def _show_present(known: np.ndarray, right: np.ndarray, clean: np.ndarray) -> None:
+    """What exactness does with the numbers as they are."""
+    from odefinder.inference.choose.weights import BASE, FACTORS
+
+    place = FEATURES.index("exactness")
+    factors = np.array(FACTORS)
+    with_it = 1.0 / (1.0 + np.exp(-BASE - known @ factors))
+    without = 1.0 / (1.0 + np.exp(-BASE - np.delete(known, place, 1) @ np.delete(factors, place)))
+    gain = np.log(np.where(right, with_it / without, (1.0 - with_it) / (1.0 - without)))
+    for label, own in (("each fit", np.ones(len(gain), bool)), ("each clean fit", clean)):
+        print(f"present numbers: exactness gains {gain[own].mean():.3f} ± "
+              f"{gain[own].std() / np.sqrt(own.sum()):.3f} nats for {label}")  # fmt: skip
+    print("exactness, clean data   fits  right  weight with it, without")
+    for low, high in ((0.0, 1e-9), (1e-9, 0.5), (0.5, 1.0), (1.0, 2.0)):
+        own = clean & (known[:, place] >= low) & (known[:, place] < high)
+        if own.any():
+            print(
+                f"{low:4.2f} to {min(high, 1.0):4.2f}            {own.sum():4}  {right[own].mean():5.2f}  "
+                f"{with_it[own].mean():14.3f}, {without[own].mean():.3f}"
+            )
+
+
 def draw(groups: dict[str, np.ndarray], path: Path) -> None:
     """The reliability curves of synthetic and textbook systems."""
     import matplotlib
@@ -76,11 +148,15 @@ def main() -> None:
     )
     parser.add_argument("results", type=Path, help="a file that objective.py wrote")
     parser.add_argument("--figure", type=Path, default=None)
+    parser.add_argument("--fit", action="store_true", help="other numbers for the weights")
     options = parser.parse_args()
-    groups = groups_of(list(rows_of(options.results)))
+    rows = list(rows_of(options.results))
+    groups = groups_of(rows)
     for label, pairs in groups.items():
         parts = " ".join(f"{weight:.2f}:{right:.2f}({count})" for weight, right, count in curve(pairs))
         print(f"{label:26} {len(pairs):5} fits, error {100 * calibration_error(pairs):4.1f} points  {parts}")
+    if options.fit:
+        fit(rows)
     if options.figure is not None:
         draw(groups, options.figure)
 

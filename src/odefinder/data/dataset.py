@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from odefinder.data.doses import Dose, dose_signals
 from odefinder.data.layout import states_of
 from odefinder.data.observations import Observations
+from odefinder.data.resolution import rounding
 from odefinder.data.roles import TIME_NAME, Role
 from odefinder.edge.rules import shown
 from odefinder.errors import SettingsError
@@ -250,11 +251,19 @@ class Dataset:
             parts.append(dose_signals(self.doses[number], self.variables))
         return merged(parts)
 
+    def _resolution(self, scale: Floats) -> float:
+        """The mean squared residual that rounding leaves, each variable divided by its scale (D,)."""
+        values = np.concatenate(self.states)
+        lost = np.array([rounding(column) for column in values.T]) / scale
+        seen = np.isfinite(values).sum(axis=0)
+        return float(lost**2 @ seen / max(seen.sum(), 1))
+
     def observations(self, scaling: Scaling) -> Observations:
         """The data in canonical units; the clock of each trajectory starts at its own beginning."""
         times = [scaling.times(times) for times in self.times]
         states = [scaling.states(states) for states in self.states]
         data = Observations.joined(times, states)
+        data = replace(data, resolution=self._resolution(data.scale * scaling.factors[: data.dimension]))
         if self.errors:
             data = replace(data, errors=np.concatenate([scaling.errors(errors) for errors in self.errors]))
         if set(self.all_roles) != {Role.OBSERVED} or self.velocities:

@@ -36,6 +36,7 @@ class Observations:
     signals: tuple[Signals, ...] = ()  # of each trajectory; empty: nothing drives it
     errors: Floats | None = None  # (N, D): standard errors, NaN where they are not known
     least_error: float = 0.0  # mean squared scaled residual below which given errors ask for no better
+    resolution: float = 0.0  # mean squared scaled residual that the rounding of the values leaves
     derivative_of: tuple[int, ...] = ()  # (D,): the state whose derivative each state is, or -1; empty: none
     derivative_factors: tuple[float, ...] = ()  # (D,): c in x' = c v, which is 1 unless v was measured
     given: Given | None = None  # what is known of the equations; then programs hold what is found

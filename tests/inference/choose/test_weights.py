@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from odefinder.inference.choose.weights import EARLY, SPREAD, agreement, relative_weights, weights
+from odefinder.inference.choose.weights import EARLY, SPREAD, agreement, exactness, relative_weights, weights
 
 LINE = np.linspace(0.0, 1.0, 20)[None, :, None]  # one trajectory from elsewhere
 AWAY = np.full_like(LINE, np.nan)
@@ -34,3 +34,18 @@ def test_what_makes_a_result_less_sure() -> None:
     assert weights(criteria, paths, -1.0, 1.0)[0] < sure[0]
     assert weights(criteria, paths, -1.0, 0.0, one_path=True)[0] < sure[0]
     assert weights(criteria, paths, -1.0, 0.0, early=True)[0] == EARLY
+
+
+def test_exact_systems_are_sure() -> None:
+    assert exactness(1e-15, 0.0) == 1.0
+    assert exactness(0.0, 0.0) == 1.0
+    assert exactness(1e-9, 0.0) == 0.0
+    assert 0.0 < exactness(1e-11, 0.0) < exactness(1e-12, 0.0) < 1.0
+    criteria, paths = np.array([0.0, 1.0]), [LINE, LINE]
+    approximate, exact = (weights(criteria, paths, -1.0, 0.0, exact=share)[0] for share in (0.0, 1.0))
+    assert approximate < exact
+
+
+def test_rounded_data_cannot_tell() -> None:
+    assert exactness(1e-12, resolution=1e-12) == 1.0
+    assert exactness(1e-9, resolution=1e-9) == exactness(1e-14, resolution=1e-9) == 0.0

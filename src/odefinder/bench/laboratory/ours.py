@@ -13,14 +13,14 @@ from odefinder.estimator import ODEFormer
 TIME_BUDGET = 10.0  # seconds
 
 
-def fit(task: LabTask) -> Model:
-    """The chosen system of ODEFormer with the roles of the task."""
+def fit(task: LabTask, **settings: Any) -> Model:
+    """The chosen system of ODEFormer with the roles of the task; settings: more of its parameters."""
     roles = _without_defaults(task)
     data = task.dataset
     known = {"inputs": bool(data.inputs or data.doses), "conditions": bool(data.conditions)}
     _check(ODEFormer.__init__, list(roles))
     _check(ODEFormer.fit, [name for name, given in known.items() if given])
-    model = ODEFormer(time_budget=TIME_BUDGET, random_state=task.seed, **roles).fit(data)
+    model = ODEFormer(time_budget=TIME_BUDGET, random_state=task.seed, **roles, **settings).fit(data)
     return Model(model.system_, model.starts_)
 
 

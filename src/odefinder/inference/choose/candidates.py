@@ -67,10 +67,12 @@ def weights_of(
     left: float,
     early: bool,
     states: Floats | None = None,
+    exact: float = 0.0,
 ) -> Floats:
     """The weights of rescored systems; left: the mean squared residual that the true one would leave.
 
-    states (N, D): where to begin other trajectories, in which the systems should agree, too.
+    states (N, D): where to begin other trajectories, in which the systems should agree, too.  exact: see
+    `weights.exactness`.
     """
     first = rescored[0]
     excess = float(np.log((first.fit.error + FLOOR) / left))
@@ -82,4 +84,6 @@ def weights_of(
     if states is not None and comparable:
         inside = [from_inside(found.fit.program, states, data) for found in rescored[:COMPARED]]
         inside = None if alarm_rings() else inside  # no time: none arrives
-    return weights(criteria, paths, first.familiarity, excess, inside, one_path=one_path, early=early)
+    return weights(
+        criteria, paths, first.familiarity, excess, inside, exact=exact, one_path=one_path, early=early
+    )

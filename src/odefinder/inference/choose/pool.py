@@ -21,6 +21,7 @@ from odefinder.expressions.program import Program
 from odefinder.inference.choose.alike import too_fast
 from odefinder.inference.choose.candidates import Candidate, in_order, merged, tried_elsewhere, weights_of
 from odefinder.inference.choose.criterion import RUNAWAY_COST, criterion, log_starts, log_structure
+from odefinder.inference.choose.weights import exactness
 from odefinder.inference.fit.refine import FLOOR, Fit, given_constants
 from odefinder.inference.fit.states import StateEstimate
 from odefinder.limits.alarm import no_alarm
@@ -171,7 +172,9 @@ class Pool:
     def weights(self, rescored: Sequence[Candidate], early: bool) -> Floats:
         """How far each of the rescored systems may be trusted; early: time ended the search."""
         states = None if self._all_known else self.estimate.states
-        return weights_of(rescored, self.data, self._left(), early, states)
+        error, smoothed = rescored[0].fit.error, self.estimate.smoothed
+        exact = 0.0 if smoothed or self._all_known else exactness(error, self.data.resolution)
+        return weights_of(rescored, self.data, self._left(), early, states, exact)
 
     def _criterion(self, found: Candidate, log_probability: float) -> float:
         return criterion(found.fit, self.data, found.starts, log_probability)
