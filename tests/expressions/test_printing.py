@@ -8,6 +8,7 @@ from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 from odefinder.errors import ExpressionError, SettingsError
+from odefinder.expressions.canonical import canonical
 from odefinder.expressions.digits import short_number
 from odefinder.expressions.parse import parse
 from odefinder.expressions.printing import latex_name, to_latex, to_python, to_text
@@ -83,6 +84,12 @@ def c(value: float) -> tuple[int, float]:
 )
 def test_text(source: str, expected: str) -> None:
     assert to_text(parse(source, NAMES), NAMES) == expected
+
+
+@pytest.mark.parametrize("text", ["3*x^6", "2/(1 + x^9)", "x^12*y", "sin(x)^7", "(x + y)^8", "x^5*y^4"])
+def test_canonical_form_is_written_with_one_power(text: str) -> None:
+    program = canonical(parse(text, ["x", "y"]))
+    assert to_text(program, ["x", "y"], 4) == text
 
 
 def test_digits() -> None:

@@ -48,6 +48,8 @@ class Factor:
     atomic: bool = True  # may also be raised to a power as it is
     number: bool = False
     opcode: int = VAR
+    base: Factor | None = None  # of a whole power, and its exponent
+    exponent: int = 1
 
 
 @dataclass(frozen=True)
@@ -261,10 +263,16 @@ def _combined(op: int, arguments: list[_Sum], style: Text) -> _Sum:
         if not base.atomic:
             base = Factor(style.group(base.bare), base.bare)
         exponent = WHOLE_POWERS[op] if op != POW else style.sum(arguments[1])
-        simple = op != POW or _is_simple(arguments[1])
-        text = style.raised(base, exponent, simple)
+        if op != POW:
+            return (Term((_whole_power(base, int(exponent), style),)),)
+        text = style.raised(base, exponent, _is_simple(arguments[1]))
         return (Term((Factor(text, text, atomic=False),)),)
     return (Term((style.call(op, style.sum(arguments[0])),)),)
+
+
+def _whole_power(base: Factor, exponent: int, style: Text) -> Factor:
+    text = style.raised(base, str(exponent), True)
+    return Factor(text, text, atomic=False, base=base, exponent=exponent)
 
 
 def _is_simple(terms: _Sum) -> bool:
@@ -299,10 +307,24 @@ def _product(a: _Sum, b: _Sum, style: Text) -> _Sum:
             term = _single(other, style)
             return (Term(term.above, term.below, not term.negative),)
     s, t = _single(a, style), _single(b, style)
+    if (both := _one_power(s, t, style)) is not None:
+        return (Term((both, *t.above[1:]), t.below, s.negative != t.negative),)
     above = sorted(s.above + t.above, key=lambda factor: not factor.number)  # numbers first
     if len(above) > 1:
         above = [factor for factor in above if factor.text != _ONE] or above[:1]
     return (Term(tuple(above), s.below + t.below, s.negative != t.negative),)
+
+
+def _one_power(s: Term, t: Term, style: Text) -> Factor | None:
+    """x^5 times x^4 as x^9, where canonical form lacks an operator for it."""
+    if len(s.above) != 1 or s.below or not t.above:
+        return None
+    first, second = s.above[0], t.above[0]
+    if first.base is None or first.exponent < max(map(int, WHOLE_POWERS.values())):
+        return None
+    if first.base.text != (second if second.base is None else second.base).text:
+        return None
+    return _whole_power(first.base, first.exponent + second.exponent, style)
 
 
 def _is_one(terms: _Sum) -> bool:

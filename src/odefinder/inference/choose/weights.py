@@ -21,7 +21,7 @@ import numpy as np
 from odefinder.data.observations import Floats
 
 # Fitted by logistic regression to 624 fits of synthetic (370) and textbook systems (254), clean and with both
-# kinds of noise (`benchmarks/weights.py --fit`); on 388 other fits other numbers would gain nothing.
+# kinds of noise (`benchmarks/weights.py --fit`); on 388 other fits they come out much the same.
 # Exactness was added later: of those 388, all 75 first systems that were exact were right, with a mean weight
 # of 0.906, and of 92 fits before, 91.  The factor that would gain most is infinite; this one makes it 0.984.
 # Places inside the data were added before it, without fitting again: on 300 fits of other random systems with

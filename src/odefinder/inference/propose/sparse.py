@@ -39,6 +39,7 @@ from odefinder.inference.propose.library import (
 from odefinder.inference.propose.mechanics import mechanical_features
 from odefinder.inference.propose.offered import offered_features
 from odefinder.inference.propose.phases import phase_features, phase_sets
+from odefinder.inference.propose.quotients import quotient_features
 from odefinder.inference.propose.signs import with_signs
 from odefinder.inference.propose.subsets import grow, least_squares, shrink, square_sum
 from odefinder.inference.propose.terms import (
@@ -232,15 +233,28 @@ def _candidates(
     linear = [terms for _, terms in sets if not any(problem.features[c].to_fit for c in terms)][:LINEAR]
     candidates = [_fit(problem, terms, component, data) for terms in linear]
     polished = _polish(problem, sets, component, data, breadth.polished)
-    functions = _functions_of(polished)
-    if functions:  # the polynomial part is selected again around them
-        polynomials = problem.polynomials(99)
-        features = [*(library.features[i] for i in polynomials), *functions]
-        more = feature_integrals(functions, problem.estimate, library.depth)
-        integrals = np.concatenate([library.integrals[polynomials], more])
-        again = make_problem(component, data, problem.estimate, features, integrals)
-        polished += _polish(again, sets_around(again, breadth), component, data, breadth.polished)
+    for functions in (_functions_of(polished), quotient_features(component, data, problem.estimate)):
+        polished += _around(functions, problem, library, component, data, breadth)
     return candidates + polished
+
+
+def _around(
+    functions: list[Feature],
+    problem: Problem,
+    library: Library,
+    component: int,
+    data: Observations,
+    breadth: Breadth,
+) -> list[FittedSum]:
+    """Sums of some functions and of polynomial terms, which are selected again around them."""
+    if not functions:
+        return []
+    polynomials = problem.polynomials(99)
+    features = [*(library.features[i] for i in polynomials), *functions]
+    more = feature_integrals(functions, problem.estimate, library.depth)
+    integrals = np.concatenate([library.integrals[polynomials], more])
+    again = make_problem(component, data, problem.estimate, features, integrals)
+    return _polish(again, sets_around(again, breadth), component, data, breadth.polished)
 
 
 def _fit(problem: Problem, terms: Terms, component: int, data: Observations) -> FittedSum:
