@@ -5,8 +5,8 @@
 Inhibition by the substrate (alone, in a chemostat, in a predator's appetite), Hill's law with real exponents
 (of itself, of each other, in a cascade of three); 120 points.  Noise is additive, relative to each variable's
 spread.  `--without` leaves out `inference/propose/quotients.py`.  Nothing is trained on them, but that file
-was developed on six systems of these kinds, with other constants.  A law counts as found where R2 > 0.9999
-from another start.
+was developed on fourteen systems of these kinds, with other constants.  A law counts as found where
+R2 > 0.9999 from another start.
 """
 
 from __future__ import annotations
