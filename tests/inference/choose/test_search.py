@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -12,7 +13,9 @@ from odefinder.expressions.canonical import skeleton
 from odefinder.expressions.form import Form
 from odefinder.expressions.program import Program, concatenate
 from odefinder.inference.choose.candidates import Candidate
+from odefinder.inference.choose.pool import EXACTLY
 from odefinder.inference.choose.search import Search, SearchSettings
+from odefinder.inference.fit.refine import Fit
 from odefinder.inference.fit.states import estimate_states
 from odefinder.limits.deadline import Deadline
 from tests.inference.fit.test_refine import observations, perturbed, program_of
@@ -52,6 +55,21 @@ def test_fitted_systems_are_in_canonical_form() -> None:
     (found,) = pool.ranked()
     assert np.array_equal(Form.of(found.fit.program).program.values, found.fit.program.values)
     assert 1.0 in found.fit.program.constants
+
+
+def test_an_exact_system_is_better_than_an_approximation_of_exact_data() -> None:
+    """The likelihood stops at the accuracy of most fits, and says that both are as good."""
+    data = observations(PENDULUM, STARTS)
+    noisy = observations(PENDULUM, STARTS, sigma=0.03)
+    gains = []
+    for observed in (data, noisy, *(replace(one, resolution=1e-9) for one in (data, noisy))):
+        pool = Search(observed, estimate_states(observed))
+        for key, error in ((b"approximation", 1e-10), (b"exact", 1e-15)):
+            pool.store(key, Fit(PENDULUM, np.array(STARTS), error), "guess")
+        gains.append(pool.found[b"approximation"].criterion - pool.found[b"exact"].criterion)
+    exact, with_noise, rounded, rounded_with_noise = gains
+    assert exact == pytest.approx(rounded + EXACTLY)
+    assert with_noise == rounded_with_noise
 
 
 def test_without_any_time_there_is_a_linear_system() -> None:

@@ -31,6 +31,9 @@ RESCORED, ASKED_FIRST = 50, 12  # systems whose structure the network scores, an
 BEST_PER_NODE = -0.5  # log-probability: one in a hundred candidates has more
 SURE = 5.0  # standard errors by which what is left exceeds the noise
 AS_GOOD = 2.0  # factor by which a slower wave may leave more
+# Nats for leaving nothing of exact data, which the likelihood does not see: it stops at the accuracy of most
+# fits.  Of exact first systems 166 of 167 were right, of others 20 of 30 (docs/accuracy.md).
+EXACTLY = 4.0
 LITTLE = 0.5  # share of the noise: where less is left, there was no such noise
 
 
@@ -60,7 +63,7 @@ class Pool:
         origin = source if known is None else known.source
         with no_alarm() if np.isfinite(fit.error) else nullcontext():  # it was found in time
             starts = log_starts(fit, self.data, self.estimate)
-        best, found = self._best_criterion(), criterion(fit, self.data, starts)
+        best, found = self._best_criterion(), self._criterion_of(fit, starts)
         self.found[key] = Candidate(fit, origin, found, starts)
         if found < best:
             self.better(fit)
@@ -177,7 +180,14 @@ class Pool:
         return weights_of(rescored, self.data, self._left(), early, states, exact)
 
     def _criterion(self, found: Candidate, log_probability: float) -> float:
-        return criterion(found.fit, self.data, found.starts, log_probability)
+        return self._criterion_of(found.fit, found.starts, log_probability)
+
+    def _criterion_of(self, fit: Fit, starts: float, log_probability: float | None = None) -> float:
+        """The criterion of a fit; an exact one gains where the data are exact."""
+        value = criterion(fit, self.data, starts, log_probability)
+        if self.estimate.smoothed:
+            return value
+        return value - EXACTLY * exactness(fit.error, self.data.resolution)
 
     def _familiarity(self, found: Candidate, log_probability: float | None = None) -> float:
         """The log prior of a structure per node; 0 where nothing was to be found."""

@@ -63,9 +63,9 @@ def exactness(error: float, resolution: float) -> float:
     error: the mean squared scaled residual; resolution: what the rounding of the data leaves of it.
     """
     finest = max(FINEST, ROUNDED * resolution)
-    if finest > SHORTEST * COARSEST:
+    if finest > SHORTEST * COARSEST or not error < COARSEST:
         return 0.0
-    return float(np.clip(np.log(COARSEST / max(error, 1e-300)) / np.log(COARSEST / finest), 0.0, 1.0))
+    return min(float(np.log(COARSEST / max(error, 1e-300)) / np.log(COARSEST / finest)), 1.0)
 
 
 def evidence(agreed: float, familiarity: float, excess: float, exact: float, one_path: bool) -> Floats:
