@@ -242,7 +242,7 @@ def test_ctrl_c_returns_the_best_so_far(monkeypatch: pytest.MonkeyPatch) -> None
         raise KeyboardInterrupt
 
     prepare()
-    monkeypatch.setattr(Search, "search_around", interrupted)
+    monkeypatch.setattr(Search, "prune", interrupted)
     model = quick().fit(X, T)
     assert "The search was interrupted: these are the best systems found so far." in model.notes_
     monkeypatch.setattr(Search, "fit_whole", interrupted)

@@ -17,7 +17,8 @@ import pytest
 from odefinder.data import Dataset, from_arrays
 from odefinder.errors import CheckpointError
 from odefinder.inference.choose.search import Search
-from odefinder.inference.find import find
+from odefinder.inference.find import FEW, find
+from odefinder.inference.proposals import proposals_of
 from odefinder.inference.remarks import CUT_SHORT, INTERRUPTED
 from odefinder.inference.settings import FindSettings, default_budget
 from odefinder.inference.warmup import prepare
@@ -114,8 +115,9 @@ def test_a_second_ctrl_c_aborts(monkeypatch: pytest.MonkeyPatch) -> None:
 
     before_each_token(monkeypatch, lambda place: place or signal.raise_signal(signal.SIGINT))
     monkeypatch.setattr(Search, "search_around", search_around)
+    noisy = from_arrays(np.exp(-T) + 0.05 * np.random.default_rng(0).normal(size=len(T)), T)
     with pytest.raises(KeyboardInterrupt):
-        find(DECAY, FindSettings())
+        find(noisy, FindSettings())
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
@@ -170,6 +172,28 @@ def test_the_network_reads_the_data_once(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setattr(OnnxRuntime, "encode", lambda *given: calls.append(1) or encode(*given))
     find(DECAY, FindSettings())
     assert len(calls) == 1
+
+
+@pytest.mark.parametrize(
+    ("states", "samples"),
+    [
+        (np.exp(-T), [FEW]),  # a polynomial leaves nothing
+        (np.exp(-T) + 0.05 * np.sin(40.0 * T), [50]),  # like noise
+        (np.exp(-T) + 0.05 * np.sin(T), [FEW, 50 - FEW]),  # no autonomous law in x alone
+    ],
+)
+def test_the_network_writes_on_only_where_nothing_is_exact(
+    monkeypatch: pytest.MonkeyPatch, states: np.ndarray, samples: list[int]
+) -> None:
+    asked = []
+
+    def recorded(*given: Any, how: FindSettings, **more: Any) -> Any:
+        asked.append(how.decoding.samples)
+        return proposals_of(*given, how=how, **more)
+
+    monkeypatch.setattr("odefinder.inference.find.proposals_of", recorded)
+    find(from_arrays(states, T), FindSettings(time_budget=60.0))
+    assert asked == samples
 
 
 def test_damaged_weights_do_not_stay_in_memory(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ from odefinder.data.observations import Ints, Observations
 from odefinder.data.units import Scaling
 from odefinder.errors import ExpressionError
 from odefinder.expressions.canonical import canonical, structure
+from odefinder.expressions.program import Program
 from odefinder.inference.choose.candidates import Candidate
 from odefinder.inference.choose.search import Search
 from odefinder.inference.choose.ties import tie_constants
@@ -39,6 +40,8 @@ from odefinder.limits.sizes import MAX_DIMENSION
 ROUNDED = 5  # systems of a result whose constants are rounded
 PRINTED = 6  # systems whose digits are counted one constant at a time, and although time is over, until when
 COUNTING = 1.2, 0.4  # budgets and seconds; the first system has its digits however late it is
+DIGIT = float(np.log(10.0))  # nats for a digit of a constant, where data are exact and all digits are known
+MOST_DIGITS = 7  # that exact data determine
 SECONDS, SHORT = 0.5, 0.1  # for one system once time is over; most need a hundredth; with many variables
 MOST_COUNTED = 20  # variables: with more, there must be time for it
 
@@ -63,13 +66,18 @@ def explanations(
     rows = [row for one in judged if (row := _row(one, search.data, dataset, scaling, how)) is not None]
     if not rows:
         return [still(dataset)] if judged else []
-    weights = search.weights([row.found for row in rows], early)
     observed = in_users_units(dataset)
+    if how.round_constants:
+        exact = sum(search.fits_exactly(row.found.fit) for row in rows)
+        for place, row in enumerate(rows[: max(exact, ROUNDED)]):
+            if search.deadline.over:
+                break
+            rows[place] = _rounded(row, original, observed, scaling, free=search.estimate.smoothed)
+        rows = _fewest_digits_first(rows, search)
+    weights = search.weights([row.found for row in rows], early)
     result: list[Explanation] = []
     known = set[bytes]()
     for place, (row, weight) in enumerate(zip(rows, weights, strict=True)):
-        if how.round_constants and place < ROUNDED and not search.deadline.over:
-            row = _rounded(row, original, observed, scaling, free=search.estimate.smoothed)
         named, starts = row.named, row.starts
         key = structure(canonical(named.system.program, explicit=True))
         if key in known:  # rounded constants may make it one of the others: x^2.02 becomes x^2
@@ -128,6 +136,28 @@ def _rounded(row: Row, original: Observations, observed: Observations, scaling: 
     simple = row.named.with_found(rounded.program, ties)
     named, starts = rounded_or_not((simple, rounded.starts), (row.named, row.starts), observed, scaling)
     return Row(row.found, named, starts)
+
+
+def _fewest_digits_first(rows: list[Row], search: Search) -> list[Row]:
+    """Exact systems with short constants before others: it is no accident that few digits are enough."""
+    exact = [search.fits_exactly(row.found.fit) for row in rows]
+    if sum(exact) < 2:
+        return rows
+    digits = np.array([_digits(row.named.system.program) for row in rows])
+    costs = np.where(exact, DIGIT * (digits - digits[exact].min()), 0.0)
+    dearer = [
+        replace(row, found=replace(row.found, criterion=row.found.criterion + cost))
+        for row, cost in zip(rows, costs.tolist(), strict=True)
+    ]
+    return sorted(dearer, key=lambda row: row.found.criterion)
+
+
+def _digits(program: Program) -> int:
+    """Significant digits of all constants together."""
+    return sum(
+        len(f"{value:.{MOST_DIGITS - 1}e}".split("e")[0].replace(".", "").strip("-0"))
+        for value in program.constants
+    )
 
 
 def _counting_time(place: int, dimension: int, deadline: Deadline) -> Deadline | None:

@@ -40,14 +40,22 @@ from odefinder.inference.long_records import (
 )
 from odefinder.inference.outcome import Outcome, outcome_of, outcome_of_windows
 from odefinder.inference.prepared import LARGE, Prepared, estimated
-from odefinder.inference.proposals import log_prior_of, proposals_of, reading_of, runtime_of
-from odefinder.inference.propose.decode import Proposal
+from odefinder.inference.proposals import joined_proposals, log_prior_of, proposals_of, reading_of, runtime_of
+from odefinder.inference.propose.decode import Proposal, Reading
 from odefinder.inference.propose.unseen import hidden_states
 from odefinder.inference.remarks import INTERRUPTED, out_of_time, outliers_left_out
 from odefinder.inference.settings import FindSettings
 from odefinder.inference.still import without_still
 from odefinder.inference.warmup import compile_first, prepare, prepare_windows
-from odefinder.limits.deadline import CLAIMING, ESTIMATING, JUDGING, READING, Deadline
+from odefinder.limits.deadline import (
+    CLAIMING,
+    ESTIMATING,
+    FIRST_FITS,
+    JUDGING,
+    POLYNOMIALS,
+    READING,
+    Deadline,
+)
 from odefinder.limits.interrupt import Interrupt
 from odefinder.limits.processors import linear_algebra
 from odefinder.limits.sizes import MAX_DIMENSION
@@ -56,6 +64,7 @@ from odefinder.system import ODESystem
 
 PREPARING = "preparing"
 DECODING, SEARCHING = "the network proposes systems", "searching"
+FEW = 16  # samples that are drawn first where the data are exact
 Better = Callable[[ODESystem, Floats], None]
 
 
@@ -117,8 +126,6 @@ def _found(
                 offered["sparse"] = convincing_systems(windows)
                 deadline = time_for_windows(data, deadline)
         reading = None if deadline.stopped else reading_of(runtime, data)
-        proposals, decoded = proposals_of(reading, data, how, deadline, interrupt)
-        report(SEARCHING)
         size = float(np.median(np.abs(scaling.factors[: data.dimension][~data.unseen])))
         settings = SearchSettings(sparse=how.sparse, hidden_size=size, factors=scaling.factors)
         kind = _kind_for(data)
@@ -128,6 +135,8 @@ def _found(
                 named_system, data=data, scaling=scaling, dataset=dataset, knowledge=how.knowledge
             )
             search.better = partial(_tell, better, named, scaling)
+        proposals, decoded = _proposed(reading, search, how, deadline, interrupt)
+        report(SEARCHING)
         with _until(deadline, interrupt):
             searched = _searched(search, offered, proposals, how, interrupt)
             early = bool(decoded or searched)
@@ -174,6 +183,34 @@ def _until(deadline: Deadline, interrupt: Interrupt, *others: Deadline) -> Itera
     interrupt.heard = stop
     with deadline:
         yield deadline
+
+
+def _proposed(
+    reading: Reading | None, search: Search, how: FindSettings, deadline: Deadline, interrupt: Interrupt
+) -> tuple[list[Proposal], list[str]]:
+    """What the network proposes, and what to say if it was cut short.
+
+    Where the data are exact, most laws are found by polynomials or among a few samples, and leave nothing.
+    Then the network need not write more.
+    """
+    data, drawing = search.data, how.decoding
+    ask = partial(proposals_of, reading, data, deadline=deadline, interrupt=interrupt)
+    if type(search) is not Search or search.estimate.smoothed or data.given is not None or reading is None:
+        return ask(how=how)
+    with _until(deadline.within(POLYNOMIALS), interrupt, deadline) as search.deadline:
+        if how.sparse:
+            search.fit_polynomials()
+    few = min(FEW, drawing.samples)
+    proposals, said = ask(how=replace(how, decoding=replace(drawing, samples=few)))
+    if not said and not search.exact() and few < drawing.samples:
+        with _until(deadline.within(FIRST_FITS), interrupt, deadline) as search.deadline:
+            search.fit_whole([one.form for one in proposals], "network")
+        if not search.exact():
+            rest = replace(drawing, samples=drawing.samples - few, skipped=drawing.skipped + few)
+            more, said = ask(how=replace(how, decoding=rest))
+            proposals = joined_proposals(proposals, more)
+    search.deadline = deadline
+    return proposals, said
 
 
 def _kind_for(data: Observations) -> type[Search]:

@@ -67,7 +67,8 @@ def outcome_of(
     if ready.outliers and (seen := predictions(best.system, best.starts, original, scaling)) is not None:
         best = replace(best, r2=variance_weighted_r2(original.states, seen))
     noise = scaling.original_states(search.estimate.noise)
-    notes += remarks([best, *found[1:]], original, noise, early) + turning_notes(dataset, noise)
+    notes += remarks([best, *found[1:]], original, noise, early, search.exact())
+    notes += turning_notes(dataset, noise)
     if how.knowledge is None or not how.knowledge.sums:
         notes += conserved_notes(dataset)
     notes += fit_notes(best, original) if not early and not alarm_rings() else []

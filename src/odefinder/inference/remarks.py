@@ -15,6 +15,7 @@ from odefinder.limits.alarm import alarm_rings
 from odefinder.system import ODESystem
 
 ALIKE = 0.1  # weight relative to the best; a system with more explains the data about equally well
+ALSO_EXACT = 1e-3  # likewise, of a system that leaves nothing of exact data: it is worth a note
 BAD_R2, GOOD_R2 = 0.5, 0.95  # a note calls a fit bad below the first, and incomplete up to the second
 UNEXPLAINED = 20.0  # times the variance of the noise: with more left, the system misses clear structure
 
@@ -71,11 +72,13 @@ def taken_for_constants(names: Sequence[str], columns: Sequence[str]) -> list[st
 
 
 def remarks(
-    explanations: Sequence[Explanation], data: Observations, noise: Floats, early: bool = False
-) -> list[str]:
+    explanations: Sequence[Explanation], data: Observations, noise: Floats, early: bool = False,
+    exact: bool = False,
+) -> list[str]:  # fmt: skip
     """What to know about the result; data and noise (D,) are in the user's units.
 
-    early: the search ended before its time, so a bad fit says nothing about the data.
+    early: the search ended before its time, so a bad fit says nothing about the data.  exact: the data have
+    no noise, and the first system leaves nothing of them.
     """
     notes = []
     best = explanations[0]
@@ -84,6 +87,12 @@ def remarks(
         notes.append(
             f"{alike} different systems explain the data about equally well; look at all of them, and at "
             "trajectories from other initial values, which would tell them apart."
+        )
+    elif exact and any(one.weight >= ALSO_EXACT * best.weight for one in explanations[1:]):
+        notes.append(
+            "Other systems leave nothing of these data either (see the next rows): what was observed lies on "
+            "a curve along which one can be written as the other. The first one has the simplest constants; "
+            "a trajectory from elsewhere would tell."
         )
     share = f"R2 = {best.explained:.2f}" if np.isfinite(best.explained) else "no R2"
     if early and best.explained < GOOD_R2:

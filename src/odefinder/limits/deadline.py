@@ -13,6 +13,7 @@ from odefinder.limits.alarm import Alarm
 
 READING = 0.7  # of the budget that reading the data may use up: what is fitted then must be found, too
 ESTIMATING = 0.4  # of the budget that the estimate of the states may take
+POLYNOMIALS, FIRST_FITS = 0.2, 0.35  # of the budget, after which the network writes on, where data are exact
 JUDGING = 1.2, 0.3  # the judge's limit: this many budgets, and seconds
 VARYING = 1.28, 0.45  # that of constants which differ between trajectories: the result is claimed after it
 CLAIMING = 1.35, 0.6  # that of what is said about the result

@@ -49,3 +49,11 @@ def test_exact_systems_are_sure() -> None:
 def test_rounded_data_cannot_tell() -> None:
     assert exactness(1e-12, resolution=1e-12) == 1.0
     assert exactness(1e-9, resolution=1e-9) == exactness(1e-14, resolution=1e-9) == 0.0
+
+
+def test_of_exact_systems_that_disagree_one_may_be_wrong() -> None:
+    criteria, paths = np.array([0.0, 0.0]), [LINE, -LINE]
+    assert weights(criteria, paths, 3.0, 0.0, exact=1.0)[0] == pytest.approx(0.5)
+    assert weights(criteria, [LINE, LINE], 3.0, 0.0, exact=1.0)[0] > 0.99
+    alone = weights(np.array([0.0, 100.0]), [AWAY, LINE], 3.0, 0.0, exact=1.0)[0]
+    assert alone > 0.9  # it runs away, but there is no other

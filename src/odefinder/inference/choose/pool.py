@@ -119,6 +119,15 @@ class Pool:
         ratio = (self._best_error(among) + FLOOR) / self._left()
         return bool(LITTLE < ratio < 1.0 + SURE * np.sqrt(2.0 / self.data.count))
 
+    def fits_exactly(self, fit: Fit) -> bool:
+        """Whether the data are exact, and a system leaves only what rounding and integration leave."""
+        return not self.estimate.smoothed and exactness(fit.error, self.data.resolution) == 1.0
+
+    def exact(self) -> bool:
+        """Whether the best system fits exactly."""
+        ranked = self.ranked()
+        return bool(ranked) and self.fits_exactly(ranked[0].fit)
+
     # ------------------------------------------------------------ the choice
 
     def rescored(self, judge: Deadline | None = None) -> list[Candidate]:
@@ -136,8 +145,15 @@ class Pool:
         return self._merged(in_order(best))
 
     def _merged(self, best: Sequence[Candidate]) -> list[Candidate]:
-        """The same, without others that are the same function on the data."""
-        return merged(best, [found.fit.program for found in best], self.estimate.variables, self._left())
+        """The same, without others that are the same function on the data.
+
+        Exact systems that differ where the variables have values of other times are not the same: the data
+        lie on a curve along which one may be written as the other.
+        """
+        states = self.estimate.variables
+        if best and self.fits_exactly(best[0].fit):
+            states = np.concatenate([states, np.random.default_rng(0).permuted(states, axis=0)])
+        return merged(best, [found.fit.program for found in best], states, self._left())
 
     def _with_prior(self, best: list[Candidate], judge: Deadline) -> list[Candidate]:
         """The same systems with the network's log-probability in their criterion."""

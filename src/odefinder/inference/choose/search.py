@@ -28,6 +28,7 @@ from odefinder.inference.fit.integral import joined, match_system
 from odefinder.inference.fit.refine import FLOOR, fit_constants
 from odefinder.inference.fit.states import StateEstimate, estimate_states, states_of_model
 from odefinder.inference.propose.divided import divided_polynomials
+from odefinder.inference.propose.equivalent import equivalent_systems
 from odefinder.inference.propose.library import linear_equation
 from odefinder.inference.propose.moves import altered, larger, smaller
 from odefinder.inference.propose.sharing import shared_equations
@@ -55,6 +56,7 @@ class SearchSettings:
     hidden_size: float = 1.0  # of observed states, in the user's units: known equations may have hidden ones
     factors: Floats | None = None  # the units of the variables: identical ones have equal constants there
     copies: int = 4  # systems of identical units that are fitted before each round, where there are some
+    equivalents: int = 12  # systems that exact data do not tell from the best one
 
 
 class Search(FittedPool):
@@ -73,6 +75,8 @@ class Search(FittedPool):
         super().__init__(data, estimate, deadline, log_prior, operators)
         self.settings = settings or SearchSettings()
         self._copied: set[bytes] = set()  # systems of identical bodies that were fitted
+        self._has_polynomials = False
+        self._proposed: set[bytes] = set()  # systems that were fitted as they were proposed
 
     # ------------------------------------------------------------ stages
 
@@ -88,13 +92,13 @@ class Search(FittedPool):
             return self.ranked()
         if votes is not None:
             self.equations.count_votes(proposals, votes)
-        if self.settings.sparse:
+        if self.settings.sparse and not self._has_polynomials:
             self.fit_polynomials()
         self.fit_whole(proposals, source)
         # Whatever the truth is, some polynomial leaves just the noise: it says nothing.
         if self.estimate.smoothed and (not self.explained(proposals) or self._left() > MUCH_NOISE):
             self._doubt_noise(proposals, source)
-        enough = self.estimate.smoothed and self.explained(proposals)
+        enough = self.exact() or (self.estimate.smoothed and self.explained(proposals))
         for number in range(self.settings.passes if self.estimate.smoothed else 1):
             if self.deadline.over or (number > 0 and not self._improve_estimate()):
                 break
@@ -104,9 +108,10 @@ class Search(FittedPool):
             self.combine()
         self.prune()  # before the rounds, which time may cut short, and after them
         for _ in range(self.settings.rounds):
-            if self.deadline.over or not self.search_around() or self.explained():
+            if self.deadline.over or self.exact() or not self.search_around() or self.explained():
                 break
         self.prune()
+        self.fit_equivalents()
         if self.settings.sparse and not self.deadline.stopped and not self.ranked():
             self._fit_linear()
         return self.ranked()
@@ -124,6 +129,7 @@ class Search(FittedPool):
                 self.fit_program(program, "sparse")
         if not self.deadline.over and self.data.given is None and self._narrow():
             self._fit_linear()
+        self._has_polynomials = not self.deadline.over
 
     def _narrow(self) -> bool:
         """Whether a variable hardly moves from its level, which selection cannot tell from a constant."""
@@ -143,8 +149,11 @@ class Search(FittedPool):
         for i in np.argsort(plain, kind="stable")[: self.settings.whole]:
             if self.deadline.stopped or (self.deadline.over and self.found):
                 break
+            if proposals[i].key in self._proposed:
+                continue
             with self._little_time():
                 self._fit(proposals[i], source)
+                self._proposed.add(proposals[i].key)
 
     def fit_from_observed(self, proposals: Sequence[Form], source: str) -> None:
         """Fit the proposed systems that best predict observed states from earlier ones.
@@ -255,6 +264,23 @@ class Search(FittedPool):
             if not self.deadline.over and key not in self._copied:
                 self._copied.add(key)
                 self.fit_program(program, "search")
+
+    def fit_equivalents(self) -> None:
+        """Where the data are exact: fit what they do not tell from the best system."""
+        if not self.exact() or self.data.given is not None or self.deadline.over:
+            return
+        best = self.ranked()[0]
+        path = states_of_model(best.fit.program, best.fit.starts, self.data, self.estimate)
+        if path is None:
+            return
+        others = equivalent_systems(
+            best.fit.program, path.variables, self.data.closed, self.settings.equivalents
+        )
+        for program in others:
+            if self.deadline.over:
+                break
+            if self._found_of(program) is None:
+                self.fit_program(program, "search", best.fit.starts)
 
     # ------------------------------------------------------------ parts
 

@@ -108,7 +108,8 @@ class Stepwise:
             part = self.matrix[np.ix_(own, own)] + RIDGE * np.eye(len(own))
             inverse = np.asarray(np.linalg.pinv(part, hermitian=True), np.float64)
             solution = inverse @ self.right[own]
-            effect[own] = solution**2 / np.maximum(np.diag(inverse), 1e-300)
+            with np.errstate(over="ignore"):  # what a term that explains everything is worth
+                effect[own] = solution**2 / np.maximum(np.diag(inverse), 1e-300)
         if len(others):
             cross = self.matrix[np.ix_(others, own)]
             outside = np.diag(self.matrix)[others] - ((cross @ inverse) * cross).sum(axis=1)

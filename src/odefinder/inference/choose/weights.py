@@ -101,6 +101,8 @@ def weights(
         agreed = min(agreed, agreement(inside, own / own.sum()))
     chance = BASE + np.dot(FACTORS, evidence(agreed, familiarity, excess, exact, one_path))
     first = 1.0 / (1.0 + np.exp(-chance))
+    if exact == 1.0:  # the truth is exact, too: it may be one of the others that do not agree
+        first = min(first, max(agreed, float(shares[0])))
     if early:
         first = min(first, EARLY)
     return first * shares / shares[0]

@@ -271,7 +271,7 @@ def decode(
             reading.runtime,
             reading.memory,
             [reading.dimension],
-            replace(how, samples=min(TOGETHER, how.samples - first), skipped=first),
+            replace(how, samples=min(TOGETHER, how.samples - first), skipped=how.skipped + first),
             operators,
             partial(_enough_of_all, enough, before),
             variables=[reading.variables],
