@@ -93,6 +93,9 @@ class Unsearched(Search):
     def prune(self) -> None:
         return None
 
+    def fit_equivalents(self) -> None:
+        return None
+
 
 @contextmanager
 def without(part: str) -> Iterator[Settings]:
