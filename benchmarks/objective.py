@@ -87,13 +87,15 @@ def draw(options: argparse.Namespace) -> None:
 
 def jobs_of(paths: str, cells: str, initials: str) -> list[Job]:
     """Everything to be fitted, in random order."""
+    from odefinder.bench.sets import load_set, set_title
+
     jobs = []
     most = [int(part) for part in initials.split(",")]
     for k, path in enumerate(paths.split(",")):
-        for entry in json.loads(Path(path).read_text(encoding="utf-8")):
-            starts = min(len(entry["initial_values"]), most[min(k, len(most) - 1)])
+        for system in load_set(path):
+            starts = min(system.fitted, most[min(k, len(most) - 1)])
             jobs += [
-                Job(Path(path).stem, str(entry["id"]), k, cell, path)
+                Job(set_title(path), system.id, k, cell, path)
                 for k in range(starts)
                 for cell in cells.split(",")
             ]
@@ -258,7 +260,7 @@ def _changes(
 
 def add_fit_options(command: argparse.ArgumentParser, budget: float | None) -> None:
     """What is fitted, where to, and how."""
-    command.add_argument("--sets", required=True)
+    command.add_argument("--sets", required=True, help="files, or odebench and the like")
     command.add_argument("--cells", default=CELLS)
     command.add_argument("--initials", default="1", help="starts of each system that are fitted, by set")
     command.add_argument("--out", required=True)

@@ -3,7 +3,7 @@
     python benchmarks/objective.py fit --sets benchmarks/sets/textbook.json --out runs/new.jsonl
     python benchmarks/weights.py runs/new.jsonl [--figure docs/images/weights.png] [--fit]
 
-Reads results of `objective.py` and prints the reliability curve, for synthetic and textbook systems and each
+Reads results of `objective.py` and prints the reliability curve, for synthetic and other systems and each
 kind of noise: of the first systems with a weight near w, the share with R2 > 0.9 from another initial value
 should be w.  The expected calibration error is the mean distance between the two over all fits, by bins of
 the weight.  `--fit` prints other numbers for `choose/weights.py`, by logistic regression on the same fits.
@@ -28,7 +28,7 @@ def groups_of(rows: list[dict[str, Any]]) -> dict[str, np.ndarray]:
     groups: dict[str, list[tuple[float, bool]]] = {}
     for row in rows:
         if "weights" in row:
-            origin = "textbook" if row["set"] == "textbook" else "synthetic"
+            origin = row["set"] if row["set"] in ("odebench", "textbook") else "synthetic"
             one = row["weights"][0], row["generalizes"][0]
             for label in ("all", origin, f"{origin}, {NOISES[row['cell'][0]]}"):
                 groups.setdefault(label, []).append(one)

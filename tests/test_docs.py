@@ -21,7 +21,15 @@ WITH_CODE = [
     "README.md",
     *(
         f"docs/{name}.md"
-        for name in ("benchmark", "chaos", "getting_started", "guide", "known", "odebench", "scaling")
+        for name in (
+            "chaos",
+            "getting_started",
+            "guide",
+            "known",
+            "odebench",
+            "running_benchmarks",
+            "scaling",
+        )
     ),
 ]
 
