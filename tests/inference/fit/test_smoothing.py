@@ -41,6 +41,18 @@ def test_little_noise_is_nearly_interpolation() -> None:
     np.testing.assert_allclose(Smoother([t], [x], 3).at(0, places)[0], np.sin(places), atol=3e-3)
 
 
+def test_a_nearly_straight_curve_without_noise_does_not_blow_up() -> None:
+    """Such a variable may stand next to others that look noisy; rounding errors became 1e227."""
+    t = np.linspace(1.0, 9.7, 150)
+    x = 0.0385 + 0.11 * t - 0.0007 * t**2
+    smoother = Smoother([t], [x], 3)
+    smoother.variance, smoother.roughness = TINY, 4.6e-20
+    places = np.linspace(t[0], t[-1], 597)
+    value, slope, _ = smoother.at(0, places)
+    np.testing.assert_allclose(value, 0.0385 + 0.11 * places - 0.0007 * places**2, atol=1e-3)
+    np.testing.assert_allclose(slope, 0.11 - 0.0014 * places, atol=1e-2)
+
+
 def test_a_straight_line_stays_one() -> None:
     t = np.linspace(0.0, 10.0, 60)
     x = 2.0 * t + np.random.default_rng(0).normal(size=60)
