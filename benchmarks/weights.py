@@ -120,7 +120,7 @@ def _show_present(known: np.ndarray, right: np.ndarray, clean: np.ndarray) -> No
 
 
 def draw(groups: dict[str, np.ndarray], path: Path) -> None:
-    """The reliability curves of synthetic and textbook systems."""
+    """The reliability curves of synthetic and other systems."""
     import matplotlib
 
     matplotlib.use("Agg")
@@ -128,7 +128,7 @@ def draw(groups: dict[str, np.ndarray], path: Path) -> None:
 
     figure, axes = plt.subplots(figsize=(4.2, 4.0), layout="constrained")
     axes.plot([0, 1], [0, 1], color="0.7", linewidth=1)
-    for label in ("synthetic", "textbook"):
+    for label in ("synthetic", "textbook", "odebench"):
         if label in groups:
             weight, right, count = (np.array(values) for values in zip(*curve(groups[label]), strict=True))
             error = np.sqrt(np.maximum(right * (1 - right), 0.25 / count) / count)
