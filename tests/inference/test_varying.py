@@ -107,3 +107,11 @@ def test_conditions_that_tell_all_trajectories_apart_leave_nothing_to_vary() -> 
     assert model.constants_ == {}
     model.fit(curves(rates), [T] * 4, variables=["N"], conditions={"c": (1.0, 1.0, 2.0, 2.0)})
     assert model.constants_["k1"] == pytest.approx(rates, rel=1e-3)
+
+
+def test_constants_do_not_make_up_for_a_wrong_law_of_exact_data() -> None:
+    """Among linear laws none is right, and lines with numbers of their own are nearer to each trajectory."""
+    switch = ODESystem.from_text("x' = 3/(1 + x^4) - 0.8*x")
+    runs = [switch.simulate(start, T) for start in ([0.1], [2.2])]
+    model = ODEFormer(network=False, operators=[], time_budget=60).fit(runs, [T] * 2)
+    assert model.constants_ == {}

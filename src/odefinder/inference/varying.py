@@ -3,6 +3,7 @@
 Several experiments may share a law but not a constant: then every system with the same constants for all
 leaves more than the noise.  The best of them, and the laws of single trajectories, are fitted again with one
 constant, then with two, of their own for each trajectory; every further value costs as much as a constant.
+Exact data must then be explained exactly: otherwise the constants only make up for a law that is wrong.
 Terms that made up for a constant that was the same are dropped, and two that vary alike are one.
 """
 
@@ -216,7 +217,7 @@ def varying_explanation(
     free = search.estimate.smoothed
     tried = len(laws) if explained else len(fits)
     found = varying_constants(fits, original, dataset, tried, fit_starts=free, deadline=deadline)
-    if found is None:
+    if found is None or not (free or search.may_be_exact(found.fit)):
         return None
     same = origins[found.origin]
     value = judged[0].criterion - found.gain

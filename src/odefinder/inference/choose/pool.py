@@ -123,6 +123,11 @@ class Pool:
         """Whether the data are exact, and a system leaves only what rounding and integration leave."""
         return not self.estimate.smoothed and exactness(fit.error, self.data.resolution) == 1.0
 
+    def may_be_exact(self, fit: Fit) -> bool:
+        """Whether a system leaves less of exact data than an approximation, or these are too coarse to tell."""
+        finest = exactness(0.0, self.data.resolution)
+        return finest == 0.0 or exactness(fit.error, self.data.resolution) > 0.0
+
     def exact(self) -> bool:
         """Whether the best system fits exactly."""
         ranked = self.ranked()
