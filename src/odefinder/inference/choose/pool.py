@@ -124,7 +124,7 @@ class Pool:
         return not self.estimate.smoothed and exactness(fit.error, self.data.resolution) == 1.0
 
     def may_be_exact(self, fit: Fit) -> bool:
-        """Whether a system leaves less of exact data than approximations do, or these are too coarse to tell."""
+        """Whether a system leaves less of exact data than approximations, or they are too coarse to tell."""
         finest = exactness(0.0, self.data.resolution)
         return finest == 0.0 or exactness(fit.error, self.data.resolution) > 0.0
 
