@@ -23,6 +23,7 @@ from odefinder.inference.remarks import CUT_SHORT, INTERRUPTED
 from odefinder.inference.settings import FindSettings, default_budget
 from odefinder.inference.warmup import prepare
 from odefinder.network.onnx_runtime import OnnxRuntime, OnnxSequences
+from odefinder.system import ODESystem
 
 T = np.linspace(0.0, 6.0, 60)
 DECAY: Dataset = from_arrays(np.exp(-T), T)
@@ -240,3 +241,11 @@ def test_single_outliers_are_left_out() -> None:
     outcome = find(from_arrays(states, T), FindSettings(network=False))
     assert str(outcome.explanations[0].system) == "x0' = -x0"
     assert outcome.notes[0].startswith("2 values are far from a smooth curve")
+
+
+def test_the_square_of_a_velocity_does_not_end_the_search() -> None:
+    """On one orbit it makes up for an exponential force exactly, by the conservation of energy."""
+    toda = ODESystem.from_text("x' = v; v' = 1.7 - 1.7*exp(0.9*x)")
+    t = np.linspace(0.0, 12.0, 150)
+    found = find(from_arrays(toda.simulate([0.8, 0.1], t), t, ["x", "v"]), FindSettings(time_budget=60.0))
+    assert found.explanations[0].system == toda

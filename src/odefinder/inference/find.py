@@ -202,10 +202,10 @@ def _proposed(
             search.fit_polynomials()
     few = min(FEW, drawing.samples)
     proposals, said = ask(how=replace(how, decoding=replace(drawing, samples=few)))
-    if not said and not search.exact() and few < drawing.samples:
+    if not said and not search.settled() and few < drawing.samples:
         with _until(deadline.within(FIRST_FITS), interrupt, deadline) as search.deadline:
             search.fit_whole([one.form for one in proposals], "network")
-        if not search.exact():
+        if not search.settled():
             rest = replace(drawing, samples=drawing.samples - few, skipped=drawing.skipped + few)
             more, said = ask(how=replace(how, decoding=rest))
             proposals = joined_proposals(proposals, more)

@@ -21,6 +21,7 @@ from odefinder.expressions.program import Program
 from odefinder.inference.choose.alike import too_fast
 from odefinder.inference.choose.candidates import Candidate, in_order, merged, tried_elsewhere, weights_of
 from odefinder.inference.choose.criterion import RUNAWAY_COST, criterion, log_starts, log_structure
+from odefinder.inference.choose.description import own_squares
 from odefinder.inference.choose.weights import exactness
 from odefinder.inference.fit.refine import FLOOR, Fit, given_constants
 from odefinder.inference.fit.states import StateEstimate
@@ -132,6 +133,13 @@ class Pool:
         """Whether the best system fits exactly."""
         ranked = self.ranked()
         return bool(ranked) and self.fits_exactly(ranked[0].fit)
+
+    def settled(self) -> bool:
+        """Whether there is no need to search on: the best system fits exactly, and would anywhere else.
+
+        On one orbit, by the conservation of energy, the square of a velocity makes up for a force.
+        """
+        return self.exact() and not own_squares(self.ranked()[0].fit.program)
 
     # ------------------------------------------------------------ the choice
 

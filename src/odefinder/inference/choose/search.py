@@ -98,7 +98,7 @@ class Search(FittedPool):
         # Whatever the truth is, some polynomial leaves just the noise: it says nothing.
         if self.estimate.smoothed and (not self.explained(proposals) or self._left() > MUCH_NOISE):
             self._doubt_noise(proposals, source)
-        enough = self.exact() or (self.estimate.smoothed and self.explained(proposals))
+        enough = self.settled() or (self.estimate.smoothed and self.explained(proposals))
         for number in range(self.settings.passes if self.estimate.smoothed else 1):
             if self.deadline.over or (number > 0 and not self._improve_estimate()):
                 break
@@ -108,7 +108,7 @@ class Search(FittedPool):
             self.combine()
         self.prune()  # before the rounds, which time may cut short, and after them
         for _ in range(self.settings.rounds):
-            if self.deadline.over or self.exact() or not self.search_around() or self.explained():
+            if self.deadline.over or self.settled() or not self.search_around() or self.explained():
                 break
         self.prune()
         self.fit_equivalents()
