@@ -39,7 +39,6 @@ HARD = 6  # systems that are fitted over short parts of the trajectories first, 
 STEP = 2  # intervals from an observed state to the one that is predicted from it
 NARROW = 0.01  # spread of a variable relative to its level
 MOST_CONSTANTS = 600  # of a linear system where nothing else was found
-MUCH_NOISE = 0.1  # mean squared scaled residual: with noise this large, almost any system leaves only noise
 
 
 @dataclass(frozen=True)
@@ -96,7 +95,7 @@ class Search(FittedPool):
             self.fit_polynomials()
         self.fit_whole(proposals, source)
         # Whatever the truth is, some polynomial leaves just the noise: it says nothing.
-        if self.estimate.smoothed and (not self.explained(proposals) or self._left() > MUCH_NOISE):
+        if self.estimate.smoothed and not self.explained(proposals):
             self._doubt_noise(proposals, source)
         enough = self.settled() or (self.estimate.smoothed and self.explained(proposals))
         for number in range(self.settings.passes if self.estimate.smoothed else 1):
