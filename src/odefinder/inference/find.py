@@ -40,8 +40,8 @@ from odefinder.inference.long_records import (
 )
 from odefinder.inference.outcome import Outcome, outcome_of, outcome_of_windows
 from odefinder.inference.prepared import LARGE, Prepared, estimated
-from odefinder.inference.proposals import joined_proposals, log_prior_of, proposals_of, reading_of, runtime_of
-from odefinder.inference.propose.decode import Proposal, Reading
+from odefinder.inference.proposals import log_prior_of, proposals_of, reading_of, runtime_of
+from odefinder.inference.propose.decode import Proposal, Reading, distinct
 from odefinder.inference.propose.unseen import hidden_states
 from odefinder.inference.remarks import INTERRUPTED, out_of_time, outliers_left_out
 from odefinder.inference.settings import FindSettings
@@ -208,7 +208,7 @@ def _proposed(
         if not search.settled():
             rest = replace(drawing, samples=drawing.samples - few, skipped=drawing.skipped + few)
             more, said = ask(how=replace(how, decoding=rest))
-            proposals = joined_proposals(proposals, more)
+            proposals = distinct([*proposals, *more])
     search.deadline = deadline
     return proposals, said
 

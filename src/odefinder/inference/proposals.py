@@ -61,15 +61,6 @@ def proposals_of(
     return proposals, [out_of_time(how.time_budget)] if share.ended else []
 
 
-def joined_proposals(first: Sequence[Proposal], more: Sequence[Proposal]) -> list[Proposal]:
-    """Both, one of each structure: its likeliest, likeliest first."""
-    best: dict[bytes, Proposal] = {}
-    for one in sorted([*first, *more], key=lambda one: -one.log_probability):
-        known = best.get(one.form.key)
-        best[one.form.key] = one if known is None else replace(known, count=known.count + one.count)
-    return list(best.values())
-
-
 def log_prior_of(reading: Reading | None, how: FindSettings) -> Callable[[Sequence[Program]], Floats] | None:
     """What gives the log-probability of systems according to the network."""
     if reading is None:

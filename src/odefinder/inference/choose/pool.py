@@ -122,7 +122,11 @@ class Pool:
 
     def fits_exactly(self, fit: Fit) -> bool:
         """Whether the data are exact, and a system leaves only what rounding and integration leave."""
-        return not self.estimate.smoothed and exactness(fit.error, self.data.resolution) == 1.0
+        return self._exactness(fit.error) == 1.0
+
+    def _exactness(self, error: float) -> float:
+        """See `weights.exactness`; 0 where the data are noisy."""
+        return 0.0 if self.estimate.smoothed else exactness(error, self.data.resolution)
 
     def may_be_exact(self, fit: Fit) -> bool:
         """Whether a system leaves less of exact data than approximations, or they are too coarse to tell."""
@@ -204,8 +208,7 @@ class Pool:
     def weights(self, rescored: Sequence[Candidate], early: bool) -> Floats:
         """How far each of the rescored systems may be trusted; early: time ended the search."""
         states = None if self._all_known else self.estimate.states
-        error, smoothed = rescored[0].fit.error, self.estimate.smoothed
-        exact = 0.0 if smoothed or self._all_known else exactness(error, self.data.resolution)
+        exact = 0.0 if self._all_known else self._exactness(rescored[0].fit.error)
         return weights_of(rescored, self.data, self._left(), early, states, exact)
 
     def _criterion(self, found: Candidate, log_probability: float) -> float:
@@ -214,9 +217,7 @@ class Pool:
     def _criterion_of(self, fit: Fit, starts: float, log_probability: float | None = None) -> float:
         """The criterion of a fit; an exact one gains where the data are exact."""
         value = criterion(fit, self.data, starts, log_probability)
-        if self.estimate.smoothed:
-            return value
-        return value - EXACTLY * exactness(fit.error, self.data.resolution)
+        return value - EXACTLY * self._exactness(fit.error)
 
     def _familiarity(self, found: Candidate, log_probability: float | None = None) -> float:
         """The log prior of a structure per node; 0 where nothing was to be found."""

@@ -14,6 +14,7 @@ Shapes: B trajectories, S samples of each, N sequences, L tokens, V vocabulary.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
 from typing import Any
@@ -330,17 +331,18 @@ def distinct_proposals(
     vocabulary: Vocabulary,
 ) -> list[Proposal]:
     """The systems of one example's samples (S, L), one of each structure: its likeliest, likeliest first."""
+    drawn = []
+    for row, value in zip(ids, log_probability, strict=True):
+        if value != -np.inf:  # the others are unfinished
+            with suppress(ExpressionError):  # well-formed but undefined, such as 1 / 0
+                drawn.append(Proposal(Form.of(vocabulary.decode(row[row != PAD])), float(value), 1))
+    return distinct(drawn)
+
+
+def distinct(proposals: Sequence[Proposal]) -> list[Proposal]:
+    """One of each structure, its likeliest, with the count of all; likeliest first."""
     best: dict[bytes, Proposal] = {}
-    for row, value in sorted(zip(ids, log_probability, strict=True), key=lambda pair: -pair[1]):
-        if value == -np.inf:  # the rest are unfinished
-            break
-        try:
-            form = Form.of(vocabulary.decode(row[row != PAD]))
-        except ExpressionError:  # well-formed but undefined, such as 1 / 0
-            continue
-        known = best.get(form.key)
-        if known is None:
-            best[form.key] = Proposal(form, float(value), 1)
-        else:
-            best[form.key] = replace(known, count=known.count + 1)
+    for one in sorted(proposals, key=lambda one: -one.log_probability):
+        known = best.get(one.form.key)
+        best[one.form.key] = one if known is None else replace(known, count=known.count + one.count)
     return list(best.values())
