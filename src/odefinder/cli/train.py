@@ -46,6 +46,13 @@ def train(
             "more than constants, which a fit determines anyway."
         ),
     ] = None,
+    outlines: Annotated[
+        float | None,
+        typer.Option(
+            help="Share of the examples, from 0 to 1, of which the network writes the outline, the equations "
+            "without their constants, in place of the system."
+        ),
+    ] = None,
     seed: Annotated[
         int | None, typer.Option(min=0, help="Of the examples: another seed, other examples.")
     ] = None,
@@ -79,6 +86,7 @@ def train(
             "learning_rate": learning_rate,
             "decay": decay,
             "constants": constants,
+            "outlines": outlines,
             "seed": seed,
             "threads": threads,
         }

@@ -147,6 +147,12 @@ class Vocabulary:
             raise SettingsError(f"no vocabulary {name!r}; choose from {list(NUMBER_SCHEMES)}")
         return cls(NUMBER_SCHEMES[name])
 
+    @property
+    def one(self) -> int:
+        """The id of the word 1, or -1 where the scheme has none."""
+        exact = self.numbers.exact
+        return self.layout.first_exact + exact.index(1.0) if 1.0 in exact else -1
+
     def __len__(self) -> int:
         return len(self.all_words)
 

@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from odefinder.data.roles import UNSEEN
 from odefinder.errors import SettingsError
 from odefinder.language.number_words import PAD, number_ids
+from odefinder.language.outlines import outline_some
 from odefinder.language.points import network_input
 from odefinder.language.tokens import Vocabulary
 from odefinder.limits.sizes import MAX_DIMENSION, MAX_TOKENS
@@ -177,6 +178,7 @@ class BatchStream(Iterator[Batch]):
         state: StreamState | None = None,
         part: tuple[int, int] = (0, 1),
         reserve: int = 1,  # batches of every shape among which examples are shuffled
+        outlines: float = 0.0,  # share of the examples whose target is an outline (language/outlines.py)
     ):
         if not points or not lengths or sorted(lengths) != list(lengths) or lengths[-1] > MAX_TOKENS:
             raise SettingsError(f"points and lengths must be given, lengths rising to at most {MAX_TOKENS}")
@@ -187,7 +189,12 @@ class BatchStream(Iterator[Batch]):
             or (isinstance(batch_size, int) and batch_size < 1)
         ):
             raise SettingsError("batch_size, ahead and reserve are 1 or more; threads and seed 0 or more")
+        if outlines > 0.0 and vocabulary.one < 0:
+            raise SettingsError(
+                "outlines need the word 1, which this vocabulary does not have; leave them out"
+            )
         self._prior, self._layout = prior, vocabulary.layout
+        self._outlines, self._one = outlines, vocabulary.one
         self._points, self._seed, self._max_tokens = tuple(points), seed, lengths[-1]
         self._part = part
         self._threads = threads or max(1, (os.cpu_count() or 1) - 2)
@@ -206,6 +213,12 @@ class BatchStream(Iterator[Batch]):
             examples, new_counts(), seed=self._seed, indices=indices, prior=self._prior, layout=self._layout,
             points=points, max_tokens=self._max_tokens,
         )  # fmt: skip
+        if self._outlines > 0.0:
+            room = examples["tokens"][:, : self._max_tokens]
+            outline_some(
+                room, examples["n_tokens"], examples["dimension"], indices,
+                self._seed, self._outlines, self._one, self._layout,
+            )  # fmt: skip
         return collate(examples)
 
     def _draw_again(self, points: int, indices: NDArray[np.int64]) -> Batch:

@@ -51,7 +51,7 @@ SAVE_EVERY = 150.0  # seconds: what a kill -9 may cost
 LOG_EVERY = 5.0  # seconds
 CPU_TOKENS = 4_000  # processed at once on a CPU: about 2.5 GB with the default network
 # What a resume may change; everything else would make it another run.
-MAY_CHANGE = {"threads", "compile", "learning_rate", "warmup", "decay", "clip", "constants"}
+MAY_CHANGE = {"threads", "compile", "learning_rate", "warmup", "decay", "clip", "constants", "outlines"}
 
 
 @dataclass(frozen=True)
@@ -325,6 +325,7 @@ class Run:
             threads=settings.threads,
             state=self.stream_state,
             reserve=settings.reserve,
+            outlines=settings.outlines,
             part=(self.processes.rank, self.processes.count),
         )
 

@@ -28,6 +28,7 @@ class TrainingSettings:
     decay: float = 0.4  # share of the plan
     clip: float = 1.0
     constants: float = 1.0  # how much it counts which number a constant is, next to where constants stand
+    outlines: float = 0.0  # share of the examples whose target is an outline (language/outlines.py)
     average: int = 1500  # steps over which the weights are averaged for use
     compile: bool = True
     threads: int = 0  # that draw examples; 0: all cores but two
@@ -39,6 +40,8 @@ class TrainingSettings:
             raise SettingsError(f"the learning rate is between 0 and 1, not {self.learning_rate:g}")
         if not (0.0 <= self.warmup <= 1.0 and 0.0 <= self.decay <= 1.0):
             raise SettingsError("warmup and decay are shares of the plan, from 0 to 1")
+        if not 0.0 <= self.outlines <= 1.0:
+            raise SettingsError(f"the share of outlines is between 0 and 1, not {self.outlines:g}")
         if not 0.0 <= self.constants <= 1.0:
             raise SettingsError(f"the weight of constants is between 0 and 1, not {self.constants:g}")
 
