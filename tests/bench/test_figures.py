@@ -122,11 +122,18 @@ def test_the_ranking_leaves_out_what_does_not_compete() -> None:
     assert [(one.name, one.accuracy) for one in contestants(alone)] == [("oracle", 100.0)]
 
 
-def test_the_ranking_is_over_the_cells_that_all_have() -> None:
+@pytest.mark.parametrize(("system", "cell"), [("1", (0.03, 0.0)), ("24", (0.05, 0.0))])
+def test_the_ranking_is_over_the_fits_that_all_have(system: str, cell: tuple[float, float]) -> None:
     cells = [(0.0, 0.0), (0.05, 0.0)]
     results = fits({"odefinder": truth, "sindy": truth}, "1", cells=cells)
-    failed = fits({"odefinder": nothing}, "1", cells=[(0.03, 0.0)])  # a cell that the other lacks
+    failed = fits({"odefinder": nothing}, system, cells=[cell])  # the other has no fit there
     assert [one.accuracy for one in contestants([*results, *failed])] == [100.0, 100.0]
+
+
+def test_with_the_same_accuracy_the_method_with_more_fits_is_first() -> None:
+    results = fits({"odefinder-network": truth}, "1")
+    results += fits({"sindy": truth}, "1", cells=[(0.0, 0.0), (0.05, 0.0)])
+    assert [one.name for one in contestants(results)] == ["sindy", "odefinder-network"]
 
 
 def test_standard_errors_of_shares() -> None:

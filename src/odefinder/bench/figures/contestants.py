@@ -21,6 +21,7 @@ from odefinder.output.style import COLOURS, GREY
 MEASURES = ("reconstruction", "generalization")
 OURS, ORACLE = "odefinder", "oracle"
 Cell = tuple[float, float]  # sigma, rho
+Fit = tuple[str, int, float, float]  # system, initial value, sigma, rho
 OUR_COLOUR = COLOURS[1]
 OTHER_COLOURS = (COLOURS[0], COLOURS[2], COLOURS[3], GREY, COLOURS[5])
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")  # their number and that of the colours have no common divisor
@@ -39,7 +40,7 @@ class Contestant:
 
     name: str
     title: str
-    accuracy: float  # in %: the mean of reconstruction and generalization over the cells that all have
+    accuracy: float  # in %: the mean of reconstruction and generalization over the fits that all have
     fits: int
     asked: int  # how many different fits there are over all methods
     colour: str
@@ -57,21 +58,25 @@ class Contestant:
 
 
 def contestants(results: Sequence[Result]) -> list[Contestant]:
-    """The methods, the most accurate first; the oracle and unlisted ones only if there is no other."""
+    """The methods, the most accurate first; the oracle and unlisted ones only if there is no other.
+
+    Of methods with the same accuracy in whole per cent, as figures show it, the one with more fits is first.
+    """
     by_method: dict[str, list[Result]] = defaultdict(list)
     for result in results:
         by_method[result.method].append(result)
     names = [name for name in by_method if name != ORACLE and (name not in METHODS or METHODS[name].listed)]
     asked = len({result.key[1:] for result in results})
-    compared = common_cells(results, names or by_method)
+    compared = common_fits(results, names or by_method)
     chosen = [_contestant(name, by_method[name], asked, compared) for name in names or by_method]
-    return sorted(chosen, key=lambda one: (-one.accuracy, not one.ours, one.name))
+    return sorted(chosen, key=lambda one: (-round(one.accuracy), -one.fits, not one.ours, one.name))
 
 
-def common_cells(results: Sequence[Result], names: Iterable[str]) -> set[Cell]:
-    """The cells in which all of these methods have fits: elsewhere, those with fewer cells would gain."""
-    have = [{(result.sigma, result.rho) for result in results if result.method == name} for name in names]
-    return set.intersection(*have)
+def common_fits(results: Sequence[Result], names: Iterable[str]) -> set[Fit]:
+    """The fits that all of these methods have: over all fits, those that lack hard ones would gain."""
+    return set.intersection(
+        *({result.key[1:] for result in results if result.method == name} for name in names)
+    )
 
 
 def share(results: Sequence[Result], measure: str) -> float:
@@ -80,11 +85,11 @@ def share(results: Sequence[Result], measure: str) -> float:
     return 100.0 * float(np.mean([value is not None and value > GOOD for value in values]))
 
 
-def _contestant(name: str, results: Sequence[Result], asked: int, compared: set[Cell]) -> Contestant:
-    """compared: the cells that count; if there are none, all of the method's own do."""
+def _contestant(name: str, results: Sequence[Result], asked: int, compared: set[Fit]) -> Contestant:
+    """compared: the fits that count; if there are none, all of the method's own do."""
     cells: dict[Cell, list[Result]] = defaultdict(list)
     for result in results:
-        if not compared or (result.sigma, result.rho) in compared:
+        if not compared or result.key[1:] in compared:
             cells[result.sigma, result.rho].append(result)
     accuracy = float(np.mean([share(cell, measure) for cell in cells.values() for measure in MEASURES]))
     title = METHODS[name].title if name in METHODS else name

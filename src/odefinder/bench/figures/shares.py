@@ -241,7 +241,7 @@ def _legend(figure: Any, ranked: Sequence[Contestant]) -> None:
     handles = [Line2D([], [], **one.line) for one in ranked]
     colours = [one.colour if one.ours else INK for one in ranked]
     legend = figure.legend(handles, [f"{one.accuracy:.0f}  {one.label(short=True)}" for one in ranked],
-                           loc="outside right upper", title="mean over common cells, %", fontsize=8.5,
+                           loc="outside right upper", title="mean over common fits, %", fontsize=8.5,
                            title_fontsize=8.5, alignment="left", handlelength=2.6, labelspacing=0.55,
                            labelcolor=colours)  # fmt: skip
     legend.get_title().set_color(GREY)
