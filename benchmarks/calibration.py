@@ -49,6 +49,7 @@ def pool_of(job: Job, budget: float) -> dict[str, Any]:
     from odefinder.inference.choose.candidates import Candidate
     from odefinder.inference.choose.criterion import elsewhere
     from odefinder.inference.choose.search import Search
+    from odefinder.inference.propose.likeliest import outline_log_probabilities
     from odefinder.limits.deadline import Deadline
 
     system = _systems(job.path)[job.system]
@@ -63,8 +64,9 @@ def pool_of(job: Job, budget: float) -> dict[str, Any]:
             best = self.ranked()[:KEPT]
             programs = [found.fit.program for found in best]
             chances = np.zeros(len(best)) if self.log_prior is None else self.log_prior(programs)
+            outlined = outline_log_probabilities(self.log_prior.args[0], programs)
             row.update(left=self._left(), count=self.data.count)
-            for found, chance in zip(best, chances, strict=True):
+            for found, chance, outline in zip(best, chances, outlined, strict=True):
                 ops = found.fit.program.ops
                 route = elsewhere(found.fit.program, found.fit.starts, self.data)
                 original = scaling.to_original(found.fit.program)
@@ -76,6 +78,7 @@ def pool_of(job: Job, budget: float) -> dict[str, Any]:
                         "constants": len(found.fit.program.constants),
                         "functions": int(np.count_nonzero((ops >= SIN) | (ops == POW) | (ops == INV))),
                         "logp": float(max(chance, -1e4)),
+                        "outline": float(max(outline, -1e4)),
                         "away": bool(np.isnan(route).any()),
                         "good": bool(trajectory_r2(original, other[0], system.t, other) > GOOD),
                         "follows": bool(trajectory_r2(original, clean[0], system.t, clean) > GOOD),

@@ -17,8 +17,8 @@ import pytest
 from odefinder.data import Dataset, from_arrays
 from odefinder.errors import CheckpointError
 from odefinder.inference.choose.search import Search
-from odefinder.inference.find import FEW, find
-from odefinder.inference.proposals import proposals_of
+from odefinder.inference.find import find
+from odefinder.inference.proposals import outlines_of, proposals_of, runtime_of
 from odefinder.inference.remarks import CUT_SHORT, INTERRUPTED
 from odefinder.inference.settings import FindSettings, default_budget
 from odefinder.inference.warmup import prepare
@@ -176,25 +176,34 @@ def test_the_network_reads_the_data_once(monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 @pytest.mark.parametrize(
-    ("states", "samples"),
+    ("states", "with_outlines", "without"),
     [
-        (np.exp(-T), [FEW]),  # a polynomial leaves nothing
-        (np.exp(-T) + 0.05 * np.sin(40.0 * T), [50]),  # like noise
-        (np.exp(-T) + 0.05 * np.sin(T), [FEW, 50 - FEW]),  # no autonomous law in x alone
+        (np.exp(-T), ["16"], ["16"]),  # a polynomial leaves nothing
+        (np.exp(-T) + 0.05 * np.sin(40.0 * T), ["16", "outlines"], ["50"]),  # like noise
+        # No autonomous law in x alone.
+        (np.exp(-T) + 0.05 * np.sin(T), ["16", "outlines"], ["16", "34"]),
     ],
 )
 def test_the_network_writes_on_only_where_nothing_is_exact(
-    monkeypatch: pytest.MonkeyPatch, states: np.ndarray, samples: list[int]
+    monkeypatch: pytest.MonkeyPatch, states: np.ndarray, with_outlines: list[str], without: list[str]
 ) -> None:
     asked = []
 
-    def recorded(*given: Any, how: FindSettings, **more: Any) -> Any:
-        asked.append(how.decoding.samples)
+    def systems(*given: Any, how: FindSettings, **more: Any) -> Any:
+        asked.append(str(how.decoding.samples))
         return proposals_of(*given, how=how, **more)
 
-    monkeypatch.setattr("odefinder.inference.find.proposals_of", recorded)
-    find(from_arrays(states, T), FindSettings(time_budget=60.0))
-    assert asked == samples
+    def outlines(*given: Any) -> Any:
+        asked.append("outlines")
+        return outlines_of(*given)
+
+    monkeypatch.setattr("odefinder.inference.find.proposals_of", systems)
+    monkeypatch.setattr("odefinder.inference.find.outlines_of", outlines)
+    for writes, expected in ((True, with_outlines), (False, without)):
+        asked.clear()
+        monkeypatch.setattr(runtime_of(None, "onnx", 1), "writes_outlines", writes)
+        find(from_arrays(states, T), FindSettings(time_budget=60.0))
+        assert asked == expected
 
 
 def test_damaged_weights_do_not_stay_in_memory(tmp_path: Path) -> None:

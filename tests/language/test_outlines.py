@@ -32,7 +32,8 @@ def test_the_outline_of_a_system() -> None:
 def test_an_outline_spells_the_structure(parts, order, vocabulary) -> None:
     ids = outlined(vocabulary.encode(concatenate(parts)), order, vocabulary)
     first, second = np.flatnonzero(ids == SEP)
-    assert first == 0 and ids[-1] == EOS
+    assert first == 0
+    assert ids[-1] == EOS
     for begin, end, k in zip((first, second), (second, len(ids) - 1), order, strict=True):
         assert vocabulary.all_words[ids[begin + 1]] == f"x{k}"
         program = vocabulary.decode(np.append(ids[begin + 2 : end], EOS))

@@ -153,6 +153,27 @@ def test_sequences_do_not_depend_on_those_beside_them(runtimes: dict[str, Runtim
     np.testing.assert_allclose(stepwise(used, tokens[:1], 1), together[:1], atol=1e-3)
 
 
+@pytest.mark.parametrize("name", ["torch full", "onnx full"])
+def test_sequences_branch_and_end(
+    runtimes: dict[str, Runtime], name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In any order, twice, fewer and then more, within a block of the cache and beyond."""
+    monkeypatch.setattr(onnx_runtime, "BLOCK", 3)
+    used = runtimes[name]
+    memory = used.encode(*arrays([2]))
+    sequences = used.begin(memory, 6, np.ones((0, 145), dtype=bool))
+    written = np.zeros((6, 0), dtype=np.int64)
+    rng = np.random.default_rng(0)
+    for rows in ([0], [0, 0], [1, 0, 1], [2, 2, 0, 1, 1, 0], [5, 3], [1, 0, 1, 1], [0, 3, 2]):
+        sequences.keep(np.array(rows))
+        written = written[rows]
+        for _ in range(2):
+            word = rng.integers(4, 140, len(rows)) if written.shape[1] else np.full(len(rows), BOS)
+            written = np.column_stack([written, word])
+            found = sequences.logits(word)
+        np.testing.assert_allclose(found, used.logits(memory, written)[:, -1], atol=1e-4)
+
+
 def test_given_sequences_of_any_length_and_number(runtimes: dict[str, Runtime]) -> None:
     for name, tolerance in (("onnx full", 1e-5), ("torch full", 1e-5)):
         used = runtimes[name]

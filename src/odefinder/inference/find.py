@@ -40,7 +40,7 @@ from odefinder.inference.long_records import (
 )
 from odefinder.inference.outcome import Outcome, outcome_of, outcome_of_windows
 from odefinder.inference.prepared import LARGE, Prepared, estimated
-from odefinder.inference.proposals import log_prior_of, proposals_of, reading_of, runtime_of
+from odefinder.inference.proposals import log_prior_of, outlines_of, proposals_of, reading_of, runtime_of
 from odefinder.inference.propose.decode import Proposal, Reading, distinct
 from odefinder.inference.propose.unseen import hidden_states
 from odefinder.inference.remarks import INTERRUPTED, out_of_time, outliers_left_out
@@ -64,7 +64,7 @@ from odefinder.system import ODESystem
 
 PREPARING = "preparing"
 DECODING, SEARCHING = "the network proposes systems", "searching"
-FEW = 16  # samples that are drawn first where the data are exact
+FEW = 0.32  # share of the samples that are drawn first: in their place, or before the others, come outlines
 Better = Callable[[ODESystem, Floats], None]
 
 
@@ -190,25 +190,33 @@ def _proposed(
 ) -> tuple[list[Proposal], list[str]]:
     """What the network proposes, and what to say if it was cut short.
 
-    Where the data are exact, most laws are found by polynomials or among a few samples, and leave nothing.
-    Then the network need not write more.
+    First a few systems.  Where the data are exact, most laws are found by polynomials or among these, and
+    leave nothing.  Otherwise the network writes outlines, or more systems if it has not learned to.
     """
     data, drawing = search.data, how.decoding
     ask = partial(proposals_of, reading, data, deadline=deadline, interrupt=interrupt)
-    if type(search) is not Search or search.estimate.smoothed or data.given is not None or reading is None:
+    if type(search) is not Search or data.given is not None or reading is None:
         return ask(how=how)
-    with _until(deadline.within(POLYNOMIALS), interrupt, deadline) as search.deadline:
-        if how.sparse:
-            search.fit_polynomials()
-    few = min(FEW, drawing.samples)
+    outlines = reading.runtime.writes_outlines
+    if search.estimate.smoothed and not outlines:
+        return ask(how=how)
+    if not search.estimate.smoothed:
+        with _until(deadline.within(POLYNOMIALS), interrupt, deadline) as search.deadline:
+            if how.sparse:
+                search.fit_polynomials()
+    few = max(1, round(FEW * drawing.samples))
     proposals, said = ask(how=replace(how, decoding=replace(drawing, samples=few)))
-    if not said and not search.settled() and few < drawing.samples:
+    if not (said or search.estimate.smoothed or search.settled()):
         with _until(deadline.within(FIRST_FITS), interrupt, deadline) as search.deadline:
             search.fit_whole([one.form for one in proposals], "network")
-        if not search.settled():
-            rest = replace(drawing, samples=drawing.samples - few, skipped=drawing.skipped + few)
-            more, said = ask(how=replace(how, decoding=rest))
-            proposals = distinct([*proposals, *more])
+    if said or search.settled():
+        pass
+    elif outlines:
+        search.outlines, said = outlines_of(reading, data, how, deadline, interrupt)
+    elif few < drawing.samples:
+        rest = replace(drawing, samples=drawing.samples - few, skipped=drawing.skipped + few)
+        more, said = ask(how=replace(how, decoding=rest))
+        proposals = distinct([*proposals, *more])
     search.deadline = deadline
     return proposals, said
 

@@ -15,8 +15,8 @@ from odefinder.inference.propose.decode import (
     Reading,
     decode,
     derivative_template,
-    program_log_probabilities,
 )
+from odefinder.inference.propose.likeliest import Outline, likeliest, outline_log_probabilities
 from odefinder.inference.remarks import CUT_SHORT, out_of_time
 from odefinder.inference.settings import FindSettings
 from odefinder.language.grammar import Forced
@@ -25,6 +25,9 @@ from odefinder.limits.deadline import DECODING_LATEST, DECODING_SHARE, Deadline
 from odefinder.limits.interrupt import Interrupt
 from odefinder.network.loading import Kind, load_runtime
 from odefinder.network.runtime import Runtime
+
+OUTLINES = 30  # of each variable
+TOGETHER = 90  # of all variables
 
 
 @lru_cache(maxsize=2)
@@ -61,11 +64,30 @@ def proposals_of(
     return proposals, [out_of_time(how.time_budget)] if share.ended else []
 
 
+def outlines_of(
+    reading: Reading, data: Observations, how: FindSettings, deadline: Deadline, interrupt: Interrupt
+) -> tuple[list[list[Outline]], list[str]]:
+    """The likeliest equations of every variable apart from their constants; see `proposals_of`."""
+    wanted = [k for k in range(data.dimension) if k not in data.closed]
+    share = deadline.within(DECODING_SHARE)
+    interrupt.heard = share.stop
+    count = min(OUTLINES, TOGETHER // max(len(wanted), 1))
+    written = likeliest(reading, wanted, count, how.operators, lambda: share.stopped or share.over)
+    interrupt.heard = deadline.stop
+    result: list[list[Outline]] = [[] for _ in range(data.dimension)]
+    for component, outlines in zip(wanted, written, strict=True):
+        result[component] = outlines
+    return result, [CUT_SHORT] if share.stopped else []
+
+
 def log_prior_of(reading: Reading | None, how: FindSettings) -> Callable[[Sequence[Program]], Floats] | None:
-    """What gives the log-probability of systems according to the network."""
-    if reading is None:
+    """What gives the log-probability of systems according to the network, whatever their constants are.
+
+    None if it has not learned to write outlines.
+    """
+    if reading is None or not reading.runtime.writes_outlines:
         return None
-    return partial(program_log_probabilities, reading, how=how.decoding, operators=how.operators)
+    return partial(outline_log_probabilities, reading, operators=how.operators)
 
 
 def _forced(runtime: Runtime, data: Observations) -> Forced:

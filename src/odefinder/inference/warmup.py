@@ -22,6 +22,7 @@ from odefinder.inference.fit.states import SMOOTHING_ORDER, estimate_states
 from odefinder.inference.fit.trajectories import fit_trajectories
 from odefinder.inference.propose import library, subsets
 from odefinder.language.number_words import NUMBER_SCHEMES, split_number
+from odefinder.language.outlines import outline
 from odefinder.language.tokens import Vocabulary, encode_program
 from odefinder.numerics import evaluate, integrate
 
@@ -76,7 +77,9 @@ def formulas() -> None:
     """Call what rewrites, rescales and spells formulas, and fits equations in integral form."""
     pair = np.stack([TIMES, np.exp(-TIMES)], axis=1)
     fit_scaling([TIMES], [pair]).to_scaled(canonical(SYSTEM))
-    Vocabulary.preset("coarse").encode(SYSTEM)
+    words = Vocabulary.preset("coarse")
+    ids = words.encode(SYSTEM).astype(np.int16)
+    outline(ids, np.arange(1), words.one, words.layout, np.empty(len(ids) + 2, np.int16))
     NUMBER_SCHEMES["coarse"].split(1.5)
     data = Observations.joined([TIMES], [pair])
     estimate = estimate_states(data, smoothed=False)
@@ -120,6 +123,7 @@ GROUPS = (
             splines.evaluate_spline,
             splines.spline_coefficients,
             encode_program,
+            outline,
             split_number,
             library._feature_integrals,
             integral.fit_integral,

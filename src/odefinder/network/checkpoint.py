@@ -33,6 +33,7 @@ from odefinder.network.files import (
     settings_of,
     sha256,
     verify,
+    writes_outlines,
 )
 from odefinder.network.model import ROLE_FEATURES, Network
 from odefinder.network.presets import NetworkSettings
@@ -164,4 +165,6 @@ def load_network(path: Path) -> Network:
         weights = part(tensors, "average.") or part(tensors, "model.")
     else:
         weights = dequantised(tensors)
-    return network_of(weights, head, str(path)).eval()
+    network = network_of(weights, head, str(path)).eval()
+    network.writes_outlines = writes_outlines(head)
+    return network

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from odefinder.edge.documents import checked_document, parsed
 from odefinder.edge.reading import read_bytes
-from odefinder.edge.rules import Choice, ListOf, Object, Text, Whole
+from odefinder.edge.rules import Choice, ListOf, Number, Object, Text, Whole
 from odefinder.edge.writing import write_text
 from odefinder.errors import CheckpointError, DataError, SettingsError
 from odefinder.language.tokens import Vocabulary
@@ -65,7 +65,11 @@ _NETWORK = Object(
 _GRAPH = ListOf(Text(), sentence="a list of names")
 _DESCRIPTION = Object(
     {"version": Whole("a whole number", 1, VERSION)},
-    {"network": _NETWORK, "graphs": Object({"encoder": _GRAPH, "decoder": _GRAPH})},
+    {
+        "network": _NETWORK,
+        "graphs": Object({"encoder": _GRAPH, "decoder": _GRAPH}),
+        "training": Object({}, {"outlines": Number("a share from 0 to 1", 0.0, 1.0)}),
+    },
 )
 
 
@@ -196,6 +200,11 @@ def settings_of(head: dict[str, Any], where: str, numbers: int) -> NetworkSettin
             "or train again"
         )
     return settings
+
+
+def writes_outlines(head: dict[str, Any]) -> bool:
+    """Whether a file's network has learned to write outlines (language/outlines.py)."""
+    return bool(head.get("training", {}).get("outlines", 0.0) > 0.0)
 
 
 def damaged(path: Path, problem: object) -> CheckpointError:

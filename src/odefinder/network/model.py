@@ -203,6 +203,7 @@ class Network(nn.Module):
     def __init__(self, settings: NetworkSettings):
         super().__init__()
         self.settings = settings
+        self.writes_outlines = False  # what a file says of its training
         width, heads = settings.width, settings.heads
         vocabulary = Vocabulary.preset(settings.vocabulary)
         self.vocabulary_size = len(vocabulary)

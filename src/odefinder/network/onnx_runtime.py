@@ -17,11 +17,12 @@ from numpy.typing import NDArray
 from odefinder.errors import CheckpointError
 from odefinder.language.number_words import PAD
 from odefinder.language.tokens import Vocabulary
-from odefinder.network.files import damaged, read_weights, settings_of
+from odefinder.network.files import damaged, read_weights, settings_of, writes_outlines
 from odefinder.network.presets import NetworkSettings
 from odefinder.network.runtime import Floats, Ids, draw_tokens
 
 Memory = dict[str, NDArray[np.float32]]
+Cache = NDArray[np.float32]
 BLOCK = 32  # tokens per block of the cache
 SCORED_AT_ONCE = 16  # sequences of similar length that `logits` passes through the network together
 
@@ -84,6 +85,7 @@ class OnnxRuntime:
         )
         self.memory_names = [output.name for output in self.encoder.session.get_outputs()]
         self.knows_roles = "roles" in {entry.name for entry in self.encoder.session.get_inputs()}
+        self.writes_outlines = writes_outlines(head)
         self._check_layers(path)
 
     def _check_layers(self, path: Path) -> None:
@@ -145,8 +147,13 @@ class OnnxSequences:
         rows, width = len(memory["key.0"]) * samples, settings.width // settings.heads
         blocks = -(-settings.max_length // self.block) if self.block else 1
         shape = (blocks, rows, settings.heads, self.block, width)
-        self.keys = [np.zeros(shape, np.float32) for _ in range(settings.decoder_layers)]
-        self.values = [np.zeros(shape, np.float32) for _ in range(settings.decoder_layers)]
+        self.room = [np.zeros(math.prod(shape), np.float32) for _ in range(2 * settings.decoder_layers)]
+        self.keys, self.values = self._caches(shape)
+
+    def _caches(self, shape: tuple[int, ...]) -> tuple[list[Cache], list[Cache]]:
+        """Keys and values of this shape, which share the memory of all others."""
+        caches = [room[: math.prod(shape)].reshape(shape) for room in self.room]
+        return caches[: len(caches) // 2], caches[len(caches) // 2 :]
 
     def step(self, tokens: Ids) -> NDArray[np.float32]:
         """Logits (N, T, V) after T more tokens (N, T), which must not cross the end of a block."""
@@ -176,20 +183,20 @@ class OnnxSequences:
         return logits
 
     def draw(self, tokens: Ids, rows: Ids, uniform: Floats, temperature: float) -> tuple[Ids, Floats]:
-        logits = self.step(tokens[:, None])[:, 0].astype(np.float64)
-        drawn, chance = draw_tokens(np, logits, self.masks[rows], uniform, temperature)
+        drawn, chance = draw_tokens(np, self.logits(tokens), self.masks[rows], uniform, temperature)
         return drawn, chance
 
-    def keep(self, chosen: NDArray[np.bool_]) -> None:
-        blocks = -(-self.position // self.block)
-        self.keys = [_kept(keys, chosen, blocks) for keys in self.keys]
-        self.values = [_kept(values, chosen, blocks) for values in self.values]
+    def logits(self, tokens: Ids) -> Floats:
+        return self.step(tokens[:, None])[:, 0].astype(np.float64)
 
-
-def _kept(cache: NDArray[np.float32], chosen: NDArray[np.bool_], blocks: int) -> NDArray[np.float32]:
-    """The chosen rows of a cache (K, N, ...) in the same memory; only the first `blocks` are in use."""
-    shape = (len(cache), int(chosen.sum()), *cache.shape[2:])
-    result = cache.reshape(-1)[: math.prod(shape)].reshape(shape)
-    for k in range(blocks):
-        result[k] = cache[k, chosen]  # this memory comes before what is still to be read
-    return result
+    def keep(self, chosen: NDArray[np.bool_] | Ids) -> None:
+        before = self.keys + self.values
+        rows = np.arange(before[0].shape[1])[chosen]
+        self.keys, self.values = self._caches((len(before[0]), len(rows), *before[0].shape[2:]))
+        blocks = range(-(-self.position // self.block))
+        grows = len(rows) > before[0].shape[1]
+        for old, new in zip(before, self.keys + self.values, strict=True):
+            # In this order, no memory is written that is still to be read.
+            for k in reversed(blocks) if grows else blocks:
+                used = min(self.position - k * self.block, self.block)
+                new[k, :, :, :used] = old[k, :, :, :used][rows]

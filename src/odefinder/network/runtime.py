@@ -29,8 +29,14 @@ class Sequences(Protocol):
         rows (N,): which of the masks applies to each; uniform (N,): random numbers in (0, 1] that decide.
         """
 
-    def keep(self, chosen: NDArray[np.bool_]) -> None:
-        """Continue only with the chosen samples (N,) of a single trajectory."""
+    def logits(self, tokens: Ids) -> Floats:
+        """Take the last tokens (N,): the logits (N, V) of what may follow, without masks."""
+
+    def keep(self, chosen: NDArray[np.bool_] | Ids) -> None:
+        """Continue with the chosen sequences of a single trajectory: which (N,), or their numbers.
+
+        They may be in any order, and one that is there twice becomes two, up to as many as at the start.
+        """
 
 
 class Runtime(Protocol):
@@ -39,6 +45,7 @@ class Runtime(Protocol):
     settings: NetworkSettings
     together: int  # trajectories that are best decoded at once
     knows_roles: bool  # whether it was trained on states that nobody measured and on inputs
+    writes_outlines: bool  # whether it was trained on outlines (language/outlines.py)
 
     def encode(
         self, points: NDArray[Any], trajectory: NDArray[np.integer], roles: NDArray[np.integer]

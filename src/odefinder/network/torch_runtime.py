@@ -29,6 +29,7 @@ class TorchRuntime:
         self.settings = network.settings
         self.device = next(network.parameters()).device
         self.knows_roles = network.knows_roles
+        self.writes_outlines = network.writes_outlines
         self.together = TOGETHER_ON_GPU if self.device.type == "cuda" else 1
 
     def _tensor(self, array: NDArray[Any]) -> Tensor:
@@ -62,14 +63,23 @@ class TorchSequences:
 
     @torch.inference_mode()
     def draw(self, tokens: Ids, rows: Ids, uniform: Floats, temperature: float) -> tuple[Ids, Floats]:
-        if self.position == self.cache[0][0].shape[2]:
-            self.cache = longer_cache(self.cache, 2 * self.position)
-        last, row, level = (torch.from_numpy(x).to(self.masks.device) for x in (tokens, rows, uniform))
-        logits = self.network.step(last, self.position, self.cache, self.memory).double()
-        self.position += 1
-        drawn, chance = draw_tokens(torch, logits, self.masks[row], level, temperature)
+        row, level = (torch.from_numpy(x).to(self.masks.device) for x in (rows, uniform))
+        drawn, chance = draw_tokens(torch, self._step(tokens), self.masks[row], level, temperature)
         return drawn.cpu().numpy(), chance.cpu().numpy()
 
-    def keep(self, chosen: NDArray[np.bool_]) -> None:
-        rows = torch.from_numpy(np.flatnonzero(chosen)).to(self.masks.device)
+    @torch.inference_mode()
+    def logits(self, tokens: Ids) -> Floats:
+        logits: Floats = self._step(tokens).cpu().numpy()
+        return logits
+
+    def _step(self, tokens: Ids) -> Tensor:
+        if self.position == self.cache[0][0].shape[2]:
+            self.cache = longer_cache(self.cache, 2 * self.position)
+        last = torch.from_numpy(tokens).to(self.masks.device)
+        logits = self.network.step(last, self.position, self.cache, self.memory).double()
+        self.position += 1
+        return logits
+
+    def keep(self, chosen: NDArray[np.bool_] | Ids) -> None:
+        rows = torch.from_numpy(np.arange(len(self.cache[0][0]))[chosen]).to(self.masks.device)
         self.cache = [(keys[rows], values[rows]) for keys, values in self.cache]

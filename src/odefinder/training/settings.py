@@ -28,7 +28,7 @@ class TrainingSettings:
     decay: float = 0.4  # share of the plan
     clip: float = 1.0
     constants: float = 1.0  # how much it counts which number a constant is, next to where constants stand
-    outlines: float = 0.0  # share of the examples whose target is an outline (language/outlines.py)
+    outlines: float = 0.5  # share of the examples whose target is an outline (language/outlines.py)
     average: int = 1500  # steps over which the weights are averaged for use
     compile: bool = True
     threads: int = 0  # that draw examples; 0: all cores but two
@@ -60,6 +60,7 @@ PRESETS = {
         lengths=(64, 112, 200, 400),
         learning_rate=2e-4,
         muon=False,
+        outlines=0.0,
         warmup=0.012,
         decay=0.988,
     ),

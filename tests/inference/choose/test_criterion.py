@@ -10,9 +10,10 @@ from odefinder.data.roles import Role
 from odefinder.expressions.parse import parse
 from odefinder.expressions.program import concatenate
 from odefinder.inference.choose.criterion import (
+    CONSTANT,
     INSIDE,
     LEAST_PER_NODE,
-    NETWORK_SHARE,
+    NETWORK,
     TEMPERATURE,
     best_fit,
     criterion,
@@ -101,9 +102,8 @@ def test_a_fit_that_needs_initial_values_of_its_own_is_not_chosen() -> None:
 def test_the_network_is_asked() -> None:
     one = fit(SHORT, 0.01)
     likelihood = -0.5 * TEMPERATURE * DATA.count * np.log(0.01 + FLOOR)
-    plain = -3 * NODE_COST - CONSTANT_COST
     for probability, counted in ((-5.0, -5.0), (-np.inf, LEAST_PER_NODE * len(one.program))):
-        expected = likelihood + NETWORK_SHARE * counted + (1.0 - NETWORK_SHARE) * plain
+        expected = likelihood + NETWORK * counted - CONSTANT
         assert criterion(one, DATA, log_probability=probability) == pytest.approx(-expected)
 
 

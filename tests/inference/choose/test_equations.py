@@ -6,6 +6,7 @@ from odefinder.expressions.form import Form
 from odefinder.expressions.program import Program
 from odefinder.inference.choose.equations import Equations
 from odefinder.inference.fit.states import estimate_states
+from odefinder.inference.propose.likeliest import Outline
 from tests.inference.fit.test_refine import observations, program_of
 
 SPRING = program_of(["y", "-1.7*x - 0.2*y"])
@@ -35,6 +36,21 @@ def test_the_best_equations_are_combined_each_system_once() -> None:
     assert len(systems(found, 9)) == 2  # of four, the other two
     assert systems(found, 9) == []
     assert len(systems(found, 9, again=True)) == 4
+
+
+def test_outlines_vote_as_samples_would() -> None:
+    found = pool()
+    proposals = [Form.of(program_of(text)) for text in (["y", "x*y"], ["y", "-x"])]
+    found.count_votes(proposals, [9, 1])
+    of_first, of_second = (
+        [Outline(form, float(np.log(share))) for form, share in zip(forms, (0.5, 0.25), strict=True)]
+        for forms in zip(*(proposal.components() for proposal in proposals), strict=True)
+    )
+    found.count_outlines([of_first[:1], of_second], 20)
+    first, second = proposals[0].components()
+    assert found.votes[0][first.key] == 10.0
+    assert found.votes[1][second.key] == 10.0
+    assert found.votes[1][proposals[1].components()[1].key] == 5.0
 
 
 def test_an_equation_is_known_by_its_structure_and_fitted_once() -> None:

@@ -17,6 +17,7 @@ from odefinder.inference.choose.pool import EXACTLY
 from odefinder.inference.choose.search import Search, SearchSettings
 from odefinder.inference.fit.refine import Fit
 from odefinder.inference.fit.states import estimate_states
+from odefinder.inference.propose.likeliest import Outline
 from odefinder.limits.deadline import Deadline
 from tests.inference.fit.test_refine import observations, perturbed, program_of
 
@@ -38,6 +39,27 @@ def test_proposed_equations_are_recombined() -> None:
     best = search(data, halves, sparse=False, rounds=0)[0]
     assert skeleton(best.fit.program) == skeleton(PENDULUM)
     assert best.fit.error < 1e-9
+
+
+@pytest.mark.parametrize("sigma", [0.0, 0.03])
+def test_outlines_are_recombined(sigma: float) -> None:
+    system = program_of(["1.3*y/(0.4 + y) - 0.5*x", "0.8*cos(1.1*x) - 0.3*y"])
+    looking = Search(
+        observations(system, [[1.2, 0.5]], sigma=sigma),
+        estimate_states(observations(system, [[1.2, 0.5]], sigma=sigma)),
+        SearchSettings(sparse=False, rounds=0),
+    )
+    equations = Form.of(system).components()
+    other = Form.of(program_of(["x*y", "y"])).components()
+    looking.outlines = [
+        [
+            Outline(Form(one.program.with_constants(np.ones(len(one.program.constants))), one.key), -1.0)
+            for one in pair
+        ]
+        for pair in zip(other, equations, strict=True)
+    ]
+    found = [skeleton(one.fit.program) for one in looking.run([], votes=[])]
+    assert skeleton(system) in (found[:1] if sigma == 0.0 else found)
 
 
 def test_without_proposals() -> None:

@@ -8,7 +8,7 @@ import pytest
 from odefinder.data.corruption import corrupt
 from odefinder.data.observations import Observations
 from odefinder.expressions.program import Program
-from odefinder.inference.fit.integral import match_component
+from odefinder.inference.fit.integral import match_component, match_outline
 from odefinder.inference.fit.states import estimate_states
 from odefinder.numerics.integrate import integrate
 from odefinder.system import ODESystem
@@ -51,6 +51,18 @@ def value(program: Program, x: np.ndarray) -> np.ndarray:
     return ODESystem(
         Program(np.append(program.ops, np.int8(1)), np.append(program.values, 0.0)), VARIABLES
     ).derivative(x)[:, 0]
+
+
+@pytest.mark.parametrize("component", [0, 1])
+def test_constants_of_which_nothing_is_known(component: int) -> None:
+    data = observations()
+    truth = program_of(SYSTEM).components()[component]
+    fit = match_outline(
+        truth.with_constants(np.ones(len(truth.constants))), component, data, estimate_states(data)
+    )
+    assert fit.error < 1e-10
+    x = np.random.default_rng(0).uniform(0.1, 1.0, (50, 2))
+    np.testing.assert_allclose(value(fit.program, x), value(truth, x), rtol=1e-3)
 
 
 def test_noise_leaves_an_error_of_its_own_size() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from heapq import nsmallest
@@ -16,8 +16,9 @@ from odefinder.expressions.canonical import structure
 from odefinder.expressions.form import Form
 from odefinder.expressions.program import Program, concatenate
 from odefinder.expressions.terms import sum_of, terms_of
-from odefinder.inference.fit.integral import ComponentFit, given_fit, joined, match_component
+from odefinder.inference.fit.integral import ComponentFit, given_fit, joined, match_component, match_outline
 from odefinder.inference.fit.states import StateEstimate
+from odefinder.inference.propose.likeliest import Outline
 from odefinder.inference.propose.sparse import smallest_sums
 
 LONGEST = 60  # nodes of an equation that may still be made longer; fitted ones may have twice as many
@@ -35,7 +36,7 @@ class Equations:
         self.data = data
         self.estimate = estimate
         self.operators = operators
-        self.votes: list[Counter[bytes]] = [Counter() for _ in range(data.dimension)]
+        self.votes: list[dict[bytes, float]] = [defaultdict(float) for _ in range(data.dimension)]
         self._fronts: list[dict[bytes, tuple[ComponentFit, str]]] = [{} for _ in range(data.dimension)]
         self._keep_given()
         self._tried: set[tuple[bytes, ...]] = set()
@@ -59,13 +60,22 @@ class Equations:
             for of_component, equation in zip(self.votes, self._equations_of(form), strict=True):
                 of_component[equation.key] += count
 
+    def count_outlines(self, outlines: Sequence[Sequence[Outline]], total: int) -> None:
+        """Count outlines as if this many samples had been drawn, where fewer hold the equation."""
+        for votes, written in zip(self.votes, outlines, strict=False):
+            for one in written:
+                votes[one.form.key] = max(votes[one.form.key], total * np.exp(one.log_probability))
+
     def most_voted(self, proposals: Sequence[Form], kept: int, count: int) -> Iterator[Form]:
         """`count` systems of the equations that most proposals share, from `kept` equations per variable."""
         equations: list[dict[bytes, Program]] = [{} for _ in self.votes]
         for form in proposals:
             for known, equation in zip(equations, self._equations_of(form), strict=True):
                 known.setdefault(equation.key, equation.program)
-        scored = [[(-float(np.log(n)), key) for key, n in votes.most_common(kept)] for votes in self.votes]
+        scored = [
+            nsmallest(kept, ((-float(np.log(votes[key])), key) for key in known if key in votes))
+            for votes, known in zip(self.votes, equations, strict=True)
+        ]
         for keys in smallest_sums(scored, count) if all(scored) else ():
             program = concatenate([known[key] for known, key in zip(equations, keys, strict=True)])
             if self.data.given is not None:
@@ -99,6 +109,12 @@ class Equations:
             self.keep(component, fit, source)
         elif (rest := self._without_refused(component, fit.program)) is not None:
             self.match_program(component, rest, source, iterations)
+
+    def match_outline(self, component: int, outline: Form, source: str) -> None:
+        """Fit an equation whose constants mean nothing in integral form, if it is new."""
+        if outline.key not in self._fronts[component] and component not in self.data.closed:
+            fit = match_outline(outline.program, component, self.data, self.estimate)
+            self.keep(component, fit, source)
 
     def _without_refused(self, component: int, program: Program) -> Program | None:
         """An equation without the terms that the user does not allow; None if nothing is left of it."""

@@ -29,7 +29,7 @@ from odefinder.limits.alarm import no_alarm
 from odefinder.limits.deadline import Deadline
 
 RESCORED, ASKED_FIRST = 50, 12  # systems whose structure the network scores, and how many of them at first
-BEST_PER_NODE = -0.5  # log-probability: one in a hundred candidates has more
+BEST_PER_NODE = -0.1  # log-probability of an outline: one in a hundred candidates has more
 SURE = 5.0  # standard errors by which what is left exceeds the noise
 AS_GOOD = 2.0  # factor by which a slower wave may leave more
 # Nats for leaving nothing of exact data, which the likelihood does not see: it stops at the accuracy of most

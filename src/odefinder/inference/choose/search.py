@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import zip_longest
 
 import numpy as np
 
@@ -30,6 +31,7 @@ from odefinder.inference.fit.states import StateEstimate, estimate_states, state
 from odefinder.inference.propose.divided import divided_polynomials
 from odefinder.inference.propose.equivalent import equivalent_systems
 from odefinder.inference.propose.library import linear_equation
+from odefinder.inference.propose.likeliest import Outline
 from odefinder.inference.propose.moves import altered, larger, smaller
 from odefinder.inference.propose.sharing import shared_equations
 from odefinder.inference.propose.sparse import propose, propose_polynomials
@@ -38,6 +40,7 @@ from odefinder.limits.deadline import Deadline
 HARD = 6  # systems that are fitted over short parts of the trajectories first, where the search is stuck
 STEP = 2  # intervals from an observed state to the one that is predicted from it
 NARROW = 0.01  # spread of a variable relative to its level
+OUTLINED = 50  # samples among which an outline has as many votes as it would be expected to
 MOST_CONSTANTS = 600  # of a linear system where nothing else was found
 
 
@@ -73,6 +76,7 @@ class Search(FittedPool):
         """For log_prior and operators see `FittedPool`."""
         super().__init__(data, estimate, deadline, log_prior, operators)
         self.settings = settings or SearchSettings()
+        self.outlines: Sequence[Sequence[Outline]] = ()  # of each variable's equation, likeliest first
         self._copied: set[bytes] = set()  # systems of identical bodies that were fitted
         self._has_polynomials = False
         self._proposed: set[bytes] = set()  # systems that were fitted as they were proposed
@@ -91,6 +95,7 @@ class Search(FittedPool):
             return self.ranked()
         if votes is not None:
             self.equations.count_votes(proposals, votes)
+            self.equations.count_outlines(self.outlines, OUTLINED)
         if self.settings.sparse and not self._has_polynomials:
             self.fit_polynomials()
         self.fit_whole(proposals, source)
@@ -102,6 +107,7 @@ class Search(FittedPool):
             if self.deadline.over or (number > 0 and not self._improve_estimate()):
                 break
             self.collect_equations(proposals, source)
+            self.collect_outlines(source)
             if self.settings.sparse and not enough:  # with only noise left, it adds nothing
                 self.propose_sparse()
             self.combine()
@@ -178,6 +184,15 @@ class Search(FittedPool):
                 if self.deadline.over:
                     return
                 self.equations.match(component, equation, source, data=data)
+
+    def collect_outlines(self, source: str) -> None:
+        """Fit the equations of outlines in integral form, the likeliest of every variable first."""
+        for of_same_rank in zip_longest(*self.outlines):
+            for component, outline in enumerate(of_same_rank):
+                if self.deadline.over:
+                    return
+                if outline is not None:
+                    self.equations.match_outline(component, outline.form, source)
 
     def _from_numbers_of(self, form: Form) -> Observations:
         """The data with the named constants of a proposed system as their first values."""
@@ -292,6 +307,7 @@ class Search(FittedPool):
             return
         exact = estimate_states(self.data, smoothed=False)
         attempt = Search(self.data, exact, self.settings, self.deadline, operators=self.equations.operators)
+        attempt.outlines = self.outlines
         kept, count = self.settings.equations, self.settings.combined
         voted = self.equations.most_voted(proposals, kept, count)
         attempt.fit_from_observed([*proposals, *voted], source)
@@ -299,6 +315,7 @@ class Search(FittedPool):
         limit = np.sqrt(FLOOR * self._left())
         if attempt._best_error() > limit:
             attempt.collect_equations(proposals, source)
+            attempt.collect_outlines(source)
             if self.settings.sparse:
                 attempt.propose_sparse()
             attempt.combine()

@@ -18,7 +18,20 @@ import numpy as np
 from odefinder.compiling.jit import compiled
 from odefinder.data.observations import Floats, Ints, Observations
 from odefinder.expressions.form import pinned
-from odefinder.expressions.program import CONST, INV, POW, SIN, VAR, Ops, Program, Values, concatenate
+from odefinder.expressions.program import (
+    ADD,
+    ARITY,
+    CONST,
+    INV,
+    MUL,
+    POW,
+    SIN,
+    VAR,
+    Ops,
+    Program,
+    Values,
+    concatenate,
+)
 from odefinder.expressions.terms import sum_of
 from odefinder.inference.fit.least_squares import (
     NO_LIMITS,
@@ -36,6 +49,7 @@ TOLERANCE = 1e-7  # relative decrease of the cost below which a step counts as n
 GIVE_UP = 1e3  # damping beyond which one step without progress is enough
 FUNCTION_COST = 1.0  # of a sine, inverse and the like, on top of its node: monomials are more frequent
 NOISE_SHARE = 3.0  # chosen on synthetic systems: 1 was worse, 10 about as good
+STARTS, FIRST_ITERATIONS = 4, 5  # of equations of whose constants nothing is known
 
 NOTHING_FIXED: Bools = np.empty(0, np.bool_)
 
@@ -208,10 +222,17 @@ def fit_integral(
 
 
 def match_component(
-    program: Program, component: int, data: Observations, estimate: StateEstimate, *, iterations: int = 20
+    program: Program,
+    component: int,
+    data: Observations,
+    estimate: StateEstimate,
+    *,
+    iterations: int = 20,
+    fixed: Bools | None = None,
 ) -> ComponentFit:
     """The equation of one variable with its constants fitted, starting from the current ones.
 
+    fixed (constants,): those that stay, where nothing of the equation is known.
     Where a part of it is known, the program is the rest, and the named constants are fitted with it.
     """
     one = _with_known(program, component, data, estimate)
@@ -223,13 +244,45 @@ def match_component(
     )  # fmt: skip
     pace = Pace(iterations, DAMPING, SHRINK, GROW, TOLERANCE, GIVE_UP, 0.0, False)
     values = one.program.values.copy()
-    cost = fit_integral(one.program.ops, values, one.fixed, one.limits, along, observed, pace)
+    cost = fit_integral(
+        one.program.ops, values, one.fixed if fixed is None else fixed, one.limits, along, observed, pace
+    )
     count = int(np.isfinite(observed).sum())
     fitted = Program(program.ops, values[len(values) - len(program) :])
     error = cost / max(count, 1)
     score = component_score(fitted, error, count, floor(data, estimate, state))
     named = {name: float(values[place]) for place, name in one.named}
     return ComponentFit(fitted, error, score, named)
+
+
+def match_outline(
+    program: Program, component: int, data: Observations, estimate: StateEstimate
+) -> ComponentFit:
+    """The equation of one variable, of whose constants nothing is known: the best of several fits."""
+    inner = inner_constants(program.ops)
+    if not inner.any():
+        return match_component(program.with_constants(np.ones(len(inner))), component, data, estimate)
+    rng = np.random.default_rng(0)
+    fits = []
+    for _ in range(STARTS):
+        sizes = np.exp(rng.normal(size=len(inner))) * rng.choice((1.0, -1.0), size=len(inner), p=(0.75, 0.25))
+        start = program.with_constants(np.where(inner, sizes, 1.0))
+        first = match_component(start, component, data, estimate, iterations=FIRST_ITERATIONS, fixed=inner)
+        fits.append(match_component(first.program, component, data, estimate, iterations=FIRST_ITERATIONS))
+    best = min(fits, key=lambda fit: fit.error)
+    return match_component(best.program, component, data, estimate)
+
+
+def inner_constants(ops: Ops) -> Bools:
+    """Which constants of an equation are inside a function or a power: the others are factors or terms."""
+    inside = [False]  # of what is still to be read, last first
+    found = []
+    for op in ops.tolist():
+        within = inside.pop()
+        if op == CONST:
+            found.append(within)
+        inside += [within or op not in (ADD, MUL)] * int(ARITY[op])
+    return np.array(found, dtype=np.bool_)
 
 
 class _Equation(NamedTuple):

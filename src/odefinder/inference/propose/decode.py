@@ -26,11 +26,11 @@ from odefinder.data.observations import Observations
 from odefinder.data.roles import KNOWN, SEEN, UNSEEN, Role
 from odefinder.errors import ExpressionError, SettingsError
 from odefinder.expressions.form import Form
-from odefinder.expressions.program import CONST, VAR, Program, make_program
+from odefinder.expressions.program import CONST, VAR, make_program
 from odefinder.language.grammar import Forced, Grammar, Template, template_of
 from odefinder.language.number_words import PAD, number_ids
 from odefinder.language.points import network_input
-from odefinder.language.tokens import BOS, EOS, SEP, Vocabulary
+from odefinder.language.tokens import BOS, EOS, Vocabulary
 from odefinder.limits.sizes import MAX_DIMENSION, MAX_POINTS, MAX_TRAJECTORIES
 from odefinder.network.presets import NetworkSettings
 from odefinder.network.runtime import Floats, Runtime
@@ -285,44 +285,6 @@ def decode(
 
 def _enough_of_all(enough: Callable[[int], bool], before: int, finished: int) -> bool:
     return enough(before + finished)
-
-
-def program_log_probabilities(
-    reading: Reading, programs: Sequence[Program], how: Decoding | None = None, operators: Operators = None
-) -> Floats:
-    """What the network thinks of given systems, (programs,); -inf for what it could not have written.
-
-    Known equations do not count, however they are spelled.
-    """
-    runtime, vocabulary = reading.runtime, reading.vocabulary
-    how = how or Decoding()
-    rows: dict[int, NDArray[np.int32]] = {}
-    for k, program in enumerate(programs):
-        try:
-            row = vocabulary.encode(program)
-        except ExpressionError:  # an operator or a variable without a word
-            continue
-        if len(row) <= how.longest(runtime.settings):
-            rows[k] = row
-    result = np.full(len(programs), -np.inf)
-    if rows:
-        targets = np.full((1, len(rows), max(map(len, rows.values()))), PAD, dtype=np.int64)
-        for target, row in zip(targets[0], rows.values(), strict=True):
-            target[: len(row)] = row
-        tokens, _ = token_log_probabilities(
-            runtime,
-            reading.memory,
-            [reading.dimension],
-            targets,
-            how,
-            operators,
-            variables=[reading.variables],
-        )
-        separators = targets[0] == SEP
-        component = separators.cumsum(axis=1) - separators
-        counted = ~np.isin(component, list(reading.forced)) | np.isneginf(tokens[0])
-        result[list(rows)] = np.where(counted, tokens[0], 0.0).sum(axis=1)
-    return result
 
 
 def distinct_proposals(
