@@ -49,7 +49,6 @@ def pool_of(job: Job, budget: float) -> dict[str, Any]:
     from odefinder.inference.choose.candidates import Candidate
     from odefinder.inference.choose.criterion import elsewhere
     from odefinder.inference.choose.search import Search
-    from odefinder.inference.propose.likeliest import outline_log_probabilities
     from odefinder.limits.deadline import Deadline
 
     system = _systems(job.path)[job.system]
@@ -64,9 +63,8 @@ def pool_of(job: Job, budget: float) -> dict[str, Any]:
             best = self.ranked()[:KEPT]
             programs = [found.fit.program for found in best]
             chances = np.zeros(len(best)) if self.log_prior is None else self.log_prior(programs)
-            outlined = outline_log_probabilities(self.log_prior.args[0], programs)
             row.update(left=self._left(), count=self.data.count)
-            for found, chance, outline in zip(best, chances, outlined, strict=True):
+            for found, chance in zip(best, chances, strict=True):
                 ops = found.fit.program.ops
                 route = elsewhere(found.fit.program, found.fit.starts, self.data)
                 original = scaling.to_original(found.fit.program)
@@ -77,8 +75,7 @@ def pool_of(job: Job, budget: float) -> dict[str, Any]:
                         "nodes": len(ops),
                         "constants": len(found.fit.program.constants),
                         "functions": int(np.count_nonzero((ops >= SIN) | (ops == POW) | (ops == INV))),
-                        "logp": float(max(chance, -1e4)),
-                        "outline": float(max(outline, -1e4)),
+                        "outline": float(max(chance, -1e4)),
                         "away": bool(np.isnan(route).any()),
                         "good": bool(trajectory_r2(original, other[0], system.t, other) > GOOD),
                         "follows": bool(trajectory_r2(original, clean[0], system.t, clean) > GOOD),
@@ -101,13 +98,15 @@ def pool_of(job: Job, budget: float) -> dict[str, Any]:
 
 
 def log_posteriors(
-    row: dict[str, Any], *, temperature: float = 0.5, network: float = 0.5, node: float = 1.5,
-    constant: float = 4.0, function: float = 4.0, away: float = 6.0, starts: float = 1.0,
+    row: dict[str, Any], *, judged: bool = True, temperature: float = 0.5, network: float = 0.67,
+    constant: float = 2.0, away: float = 6.0, starts: float = 1.0,
 ) -> np.ndarray:  # fmt: skip
-    """Of all candidates."""
+    """Of all candidates; judged: by the network, otherwise by a description length."""
     pool = {name: np.array([one[name] for one in row["pool"]], float) for name in row["pool"][0]}
-    plain = -node * pool["nodes"] - constant * pool["constants"] - function * pool["functions"]
-    structure = network * np.maximum(pool["logp"], -4.0 * pool["nodes"]) + (1.0 - network) * plain
+    if judged:
+        structure = network * np.maximum(pool["outline"], -4.0 * pool["nodes"]) - constant * pool["constants"]
+    else:
+        structure = -1.5 * pool["nodes"] - 4.0 * (pool["constants"] + pool["functions"])
     likelihood = -0.5 * row["count"] * np.log(pool["error"] + 1e-9)
     return temperature * (likelihood + starts * pool["starts"]) + structure - away * pool["away"]
 
@@ -126,8 +125,8 @@ def show(options: argparse.Namespace) -> None:
     print(f"{len(rows)} fits; some candidate generalizes in {100 * some:.1f} %")
     print(f"{'as it is':18} {100 * usual.mean():5.1f} ± {100 * error:.1f}")
     others = {
-        "temperature": (0.25, 0.75, 1.0), "network": (0.0, 0.25, 0.75, 1.0), "node": (1.0, 2.0),
-        "constant": (2.0, 6.0), "function": (0.0, 2.0, 8.0), "away": (0.0, 12.0), "starts": (0.0, 0.5, 2.0),
+        "temperature": (0.25, 0.75, 1.0), "network": (0.25, 0.5, 1.0), "constant": (1.0, 3.0, 4.0),
+        "away": (0.0, 12.0), "starts": (0.0, 0.5, 2.0),
     }  # fmt: skip
     for name, values in others.items():
         for value in values:
@@ -148,7 +147,7 @@ def _show_judge(rows: list[dict[str, Any]]) -> None:
                 if (row["set"] == "textbook") == (origin == "textbook") and (row["cell"] == "clean") == clean
             ]
             if own:
-                without, judged = chosen(own, network=0.0), chosen(own)
+                without, judged = chosen(own, judged=False), chosen(own)
                 gained, lost = int((judged & ~without).sum()), int((without & ~judged).sum())
                 difference, error = gained - lost, np.sqrt(gained + lost)
                 print(

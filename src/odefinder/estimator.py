@@ -77,7 +77,8 @@ class ODEFormer(Results, Parameters):
     time_budget : seconds that a fit may take, compilation on the first run of a machine left out.  None: 10,
         and 10 more for each variable from the fourth on, up to 60.
     random_state : a whole number gives the same result every time; None, another one each time.
-    samples : systems drawn from the network; more are slower, and more of them fit noise by chance.
+    samples : systems that the network may propose; more are slower, and more of them fit noise by chance.
+        A third of them are drawn; the likeliest equations of each variable take the place of the others.
     temperature : how adventurous the network is: 0.1 repeats its favourites, 1 draws as it was trained.
     operators : names of the functions and powers that may occur, such as ["sin", "pow2", "inv"] (sums and
         products always may), or None for all: see `odefinder.expressions.operators`.  "!tan" forbids one.

@@ -20,16 +20,11 @@ import numpy as np
 
 from odefinder.data.observations import Floats
 
-# Fitted by logistic regression to 624 fits of synthetic (370) and textbook systems (254), clean and with both
-# kinds of noise (`benchmarks/weights.py --fit`); on 388 other fits they come out much the same.
-# Exactness was added later: of those 388, all 75 first systems that were exact were right, with a mean weight
-# of 0.906, and of 92 fits before, 91.  The factor that would gain most is infinite; this one makes it 0.984.
-# Places inside the data were added before it, without fitting again: on 300 fits of other random systems with
-# 3 % additive noise, 7 of 103 first systems with a weight above 0.9 were wrong with them, 14 of 120 without.
-# Six other choices of places and of how to combine them were looked at on the same fits.
+# Fitted by logistic regression to 292 fits of synthetic (148) and textbook systems (144), clean and with both
+# kinds of noise (`benchmarks/weights.py --fit`), when the network began to judge outlines.
 SPREAD = 4.0  # nats: likelihoods of candidates count with this temperature
-BASE = 2.5
-FACTORS = (0.64, 1.25, -1.8, 2.0, -1.0)  # of agreement, familiarity, excess, exactness, one path
+BASE = 1.72
+FACTORS = (0.68, 1.52, -2.54, 1.23, -1.29)  # of agreement, familiarity, excess, exactness, one path
 FINEST, COARSEST = 1e-13, 1e-10  # mean squared scaled residuals of true systems, and of approximations
 ROUNDED, SHORTEST = 3.0, 0.1  # times what rounding leaves is exact; if that is this near, nothing can be told
 LEAST = 0.02  # agreement and disagreement below this share count as this much
