@@ -49,7 +49,7 @@ def calibration_error(pairs: np.ndarray) -> float:
 
 # ---------------------------------------------------------------------------------------- other numbers
 
-FEATURES = ("agreement", "familiarity", "excess", "exactness", "one path")
+FEATURES = ("agreement", "excess", "exactness", "one path")
 
 
 def fit(rows: list[dict[str, Any]]) -> None:

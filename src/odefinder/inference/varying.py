@@ -261,11 +261,7 @@ def _laws_of_single_ones(
     short = [laws[key] for key in common if len(laws[key].constants) <= most]
     found = [one for program in short if (one := search.fit_program(program, "sparse")) is not None]
     known = {structure(one.fit.program) for one in judged[:SYSTEMS]}
-    return [
-        replace(tried_elsewhere(one, data), familiarity=judged[0].familiarity)
-        for one in found
-        if structure(one.fit.program) not in known
-    ]
+    return [tried_elsewhere(one, data) for one in found if structure(one.fit.program) not in known]
 
 
 def varying_note(found: Explanation) -> str:

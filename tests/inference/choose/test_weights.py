@@ -1,4 +1,4 @@
-"""Weights: sure only where the candidates agree, the structure is familiar and nothing is left."""
+"""Weights: sure only where the candidates agree and nothing is left."""
 
 import numpy as np
 import pytest
@@ -24,16 +24,15 @@ def test_agreement_is_about_trajectories_from_elsewhere() -> None:
 
 def test_what_makes_a_result_less_sure() -> None:
     criteria, paths = np.array([0.0, 1.0]), [LINE, LINE]
-    sure = weights(criteria, paths, -1.0, 0.0)
+    sure = weights(criteria, paths, 0.0)
     assert sure[0] > 0.9
     assert sure[1] / sure[0] == pytest.approx(np.exp(-1.0 / SPREAD))
-    assert weights(criteria, [LINE, -LINE], -1.0, 0.0)[0] < sure[0]
-    assert weights(criteria, paths, -1.0, 0.0, [LINE, -LINE])[0] < sure[0]
-    assert weights(criteria, paths, -1.0, 0.0, [LINE, LINE])[0] == sure[0]
-    assert weights(criteria, paths, -2.5, 0.0)[0] < sure[0]
-    assert weights(criteria, paths, -1.0, 1.0)[0] < sure[0]
-    assert weights(criteria, paths, -1.0, 0.0, one_path=True)[0] < sure[0]
-    assert weights(criteria, paths, -1.0, 0.0, early=True)[0] == EARLY
+    assert weights(criteria, [LINE, -LINE], 0.0)[0] < sure[0]
+    assert weights(criteria, paths, 0.0, [LINE, -LINE])[0] < sure[0]
+    assert weights(criteria, paths, 0.0, [LINE, LINE])[0] == sure[0]
+    assert weights(criteria, paths, 1.0)[0] < sure[0]
+    assert weights(criteria, paths, 0.0, one_path=True)[0] < sure[0]
+    assert weights(criteria, paths, 0.0, early=True)[0] == EARLY
 
 
 def test_exact_systems_are_sure() -> None:
@@ -42,7 +41,7 @@ def test_exact_systems_are_sure() -> None:
     assert exactness(1e-9, 0.0) == 0.0
     assert 0.0 < exactness(1e-11, 0.0) < exactness(1e-12, 0.0) < 1.0
     criteria, paths = np.array([0.0, 1.0]), [LINE, LINE]
-    approximate, exact = (weights(criteria, paths, -1.0, 0.0, exact=share)[0] for share in (0.0, 1.0))
+    approximate, exact = (weights(criteria, paths, 0.0, exact=share)[0] for share in (0.0, 1.0))
     assert approximate < exact
 
 
@@ -53,7 +52,7 @@ def test_rounded_data_cannot_tell() -> None:
 
 def test_of_exact_systems_that_disagree_one_may_be_wrong() -> None:
     criteria, paths = np.array([0.0, 0.0]), [LINE, -LINE]
-    assert weights(criteria, paths, 3.0, 0.0, exact=1.0)[0] == pytest.approx(0.5)
-    assert weights(criteria, [LINE, LINE], 3.0, 0.0, exact=1.0)[0] > 0.99
-    alone = weights(np.array([0.0, 100.0]), [AWAY, LINE], 3.0, 0.0, exact=1.0)[0]
-    assert alone > 0.9  # it runs away, but there is no other
+    assert weights(criteria, paths, 0.0, exact=1.0)[0] == pytest.approx(0.5)
+    assert weights(criteria, [LINE, LINE], 0.0, exact=1.0)[0] > 0.99
+    alone = weights(np.array([0.0, 100.0]), [AWAY, LINE], 0.0, exact=1.0)[0]
+    assert alone > 0.4  # it runs away, but there is no other

@@ -29,7 +29,6 @@ class Candidate:
     source: str
     criterion: float  # minus its log-posterior in nats: smaller is better
     starts: float = 0.0  # what its fitted initial values cost
-    familiarity: float = 0.0  # log prior of its structure per node; `rescored` knows it
     elsewhere: Floats | None = None  # its trajectories from elsewhere; likewise
 
 
@@ -84,6 +83,4 @@ def weights_of(
     if states is not None and comparable:
         inside = [from_inside(found.fit.program, states, data) for found in rescored[:COMPARED]]
         inside = None if alarm_rings() else inside  # no time: none arrives
-    return weights(
-        criteria, paths, first.familiarity, excess, inside, exact=exact, one_path=one_path, early=early
-    )
+    return weights(criteria, paths, excess, inside, exact=exact, one_path=one_path, early=early)

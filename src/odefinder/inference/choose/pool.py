@@ -20,7 +20,7 @@ from odefinder.expressions.form import Form
 from odefinder.expressions.program import Program
 from odefinder.inference.choose.alike import too_fast
 from odefinder.inference.choose.candidates import Candidate, in_order, merged, tried_elsewhere, weights_of
-from odefinder.inference.choose.criterion import RUNAWAY_COST, criterion, log_starts, log_structure
+from odefinder.inference.choose.criterion import RUNAWAY_COST, criterion, log_starts
 from odefinder.inference.choose.description import own_squares
 from odefinder.inference.choose.weights import exactness
 from odefinder.inference.fit.refine import FLOOR, Fit, given_constants
@@ -175,7 +175,7 @@ class Pool:
     def _with_prior(self, best: list[Candidate], judge: Deadline) -> list[Candidate]:
         """The same systems with the network's log-probability in their criterion."""
         if self.log_prior is None or not best or judge.over:
-            return [replace(found, familiarity=self._familiarity(found)) for found in best]
+            return best
         chances = np.full(len(best), -np.inf)
         surely = min(self._criterion(found, -np.inf) for found in best)
         for places in (range(ASKED_FIRST), range(ASKED_FIRST, len(best))):
@@ -189,11 +189,7 @@ class Pool:
             known = [self._criterion(best[k], float(chances[k])) for k in hopeful]
             surely = min([surely, *known])
         return [
-            replace(
-                found,
-                criterion=self._criterion(found, float(chance)),
-                familiarity=self._familiarity(found, float(chance)),
-            )
+            replace(found, criterion=self._criterion(found, float(chance)))
             for found, chance in zip(best, chances, strict=True)
         ]
 
@@ -218,13 +214,6 @@ class Pool:
         """The criterion of a fit; an exact one gains where the data are exact."""
         value = criterion(fit, self.data, starts, log_probability)
         return value - EXACTLY * self._exactness(fit.error)
-
-    def _familiarity(self, found: Candidate, log_probability: float | None = None) -> float:
-        """The log prior of a structure per node; 0 where nothing was to be found."""
-        if self._all_known:
-            return 0.0
-        program = self._whole(found.fit.program)
-        return log_structure(program, log_probability) / len(program)
 
     def _whole(self, program: Program) -> Program:
         """The whole system in canonical form, for the network; what was found if it has none."""

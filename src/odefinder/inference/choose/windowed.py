@@ -20,7 +20,7 @@ from odefinder.expressions.form import Form
 from odefinder.expressions.monomials import exponents, monomial
 from odefinder.expressions.program import Program
 from odefinder.inference.choose.candidates import Candidate, in_order, merged, tried_elsewhere, weights_of
-from odefinder.inference.choose.criterion import criterion, log_structure
+from odefinder.inference.choose.criterion import criterion
 from odefinder.inference.choose.description import CONSTANT_COST, NODE_COST
 from odefinder.inference.choose.stepwise import Stepwise
 from odefinder.inference.fit.refine import FLOOR
@@ -214,11 +214,7 @@ class WindowedSearch:
 
     def rescored(self) -> list[Candidate]:
         """The best systems; those that are the same function on the data are one."""
-        best = []
-        for found in self.ranked()[:RESCORED]:
-            familiarity = log_structure(found.fit.program) / len(found.fit.program)
-            best.append(tried_elsewhere(replace(found, familiarity=familiarity), self._short))
-        best = in_order(best)
+        best = in_order([tried_elsewhere(found, self._short) for found in self.ranked()[:RESCORED]])
         return merged(best, [found.fit.program for found in best], self.estimate.variables, self._left())
 
     def weights(self, rescored: Sequence[Candidate], early: bool) -> Floats:
