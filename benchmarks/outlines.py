@@ -4,9 +4,9 @@
 
 ODEBench (clean; sigma 0.05, rho 0.5), textbook systems (clean; 3 % additive noise), and synthetic systems of
 the prior `default`, drawn with a seed that training never uses (100 points; see `roles.py`).  For each the
-network draws 50 systems, and lists the 50 likeliest equations of every variable by beam search over outlines,
-equations without their constants.  Prints the share of cases in which all true equations are among them (up
-to the values of constants; different equations may be in different samples), and the median time.
+network draws 50 systems, and writes the likeliest outlines of every variable's equation, as many as in a fit.
+Prints the share of cases in which all true equations are among them (up to the values of constants;
+different equations may be in different samples), and the median time.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from validate import cases_of
 from odefinder.bench.roles import share
 from odefinder.data.observations import Observations
 from odefinder.expressions.form import Form
+from odefinder.inference.proposals import OUTLINES, TOGETHER
 from odefinder.inference.propose.decode import Decoding, Reading, decode
 from odefinder.inference.propose.likeliest import likeliest
 from odefinder.language.grammar import Forced
@@ -43,15 +44,18 @@ class Known:
     forced: Forced  # equations that the network need not find, by state
 
 
-def known_systems(sets: list[str], kinds: list[str], count: int, sigma: float) -> dict[str, list[Known]]:
+def known_systems(
+    sets: list[str], kinds: list[str], dimensions: list[int], count: int, sigma: float
+) -> dict[str, list[Known]]:
     """Everything that is measured, by name."""
     found = {
         name: [Known(case.data, Form.of(case.truth), {}) for case in cases]
         for name, cases in cases_of(sets, 0).items()
     }
     for case in chosen("default", kinds, count, sigma) if kinds else []:
-        name = f"{case.kind}, {case.data.dimension}-D"
-        found.setdefault(name, []).append(Known(case.data, case.truth, case.forced))
+        if case.data.dimension in dimensions:
+            name = f"{case.kind}, {case.data.dimension}-D"
+            found.setdefault(name, []).append(Known(case.data, case.truth, case.forced))
     return found
 
 
@@ -65,11 +69,12 @@ def sampled(runtime: Runtime, known: Known, count: int) -> Proposed:
     return result
 
 
-def outlined(runtime: Runtime, known: Known, count: int) -> Proposed:
-    """The likeliest outlines, `count` of each variable."""
+def outlined(runtime: Runtime, known: Known) -> Proposed:
+    """The outlines of a fit."""
     reading = Reading.of(runtime, known.data, known.forced)
     wanted = [k for k in range(known.data.dimension) if k not in known.forced]
     result = [{equation.key} for equation in known.truth.components()]  # of forced ones nothing is asked
+    count = min(OUTLINES, TOGETHER // len(wanted))
     for k, outlines in zip(wanted, likeliest(reading, wanted, count), strict=True):
         result[k] = {outline.form.key for outline in outlines}
     return result
@@ -103,18 +108,19 @@ def main() -> None:
     parser.add_argument("files", nargs="*", type=Path, help="weights or checkpoints; by default the shipped")
     parser.add_argument("--sets", nargs="*", default=["odebench", "textbook"])
     parser.add_argument("--kinds", nargs="*", default=["plain", "order 2", "hidden", "input"])
+    parser.add_argument("--dimensions", nargs="*", type=int, default=[1, 2, 3, 4], help="of synthetic ones")
     parser.add_argument("--cases", type=int, default=80, help="synthetic ones of every kind and dimension")
     parser.add_argument("--sigma", type=float, default=0.02, help="multiplicative noise of synthetic cases")
-    parser.add_argument("--count", type=int, default=50, help="samples, and outlines of every variable")
+    parser.add_argument("--count", type=int, default=50, help="samples")
     parser.add_argument("--every", type=int, default=1, help="every so many cases only")
     parser.add_argument("--runtime", choices=("torch", "onnx"), default="onnx")
     options = parser.parse_args()
-    groups = known_systems(options.sets, options.kinds, options.cases, options.sigma)
+    groups = known_systems(options.sets, options.kinds, options.dimensions, options.cases, options.sigma)
     for path in options.files or [shipped_weights()]:
         runtime = load_runtime(path, options.runtime)
         ways: dict[str, Callable[[Known], Proposed]] = {
             "samples": lambda known, runtime=runtime: sampled(runtime, known, options.count),
-            "outlines": lambda known, runtime=runtime: outlined(runtime, known, options.count),
+            "outlines": lambda known, runtime=runtime: outlined(runtime, known),
         }
         print(f"{path}\n{'':28}{'cases':>6}{'samples':>14}{'s':>6}{'outlines':>14}{'s':>6}{'either':>14}")
         for name, known in groups.items():
