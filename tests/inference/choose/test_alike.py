@@ -11,21 +11,22 @@ STATES = np.stack([np.linspace(0.1, 1.0, 50), np.linspace(2.0, 1.0, 50)], axis=1
 BOUNDS = np.array([0, 50])
 
 
-def test_twins_are_one_and_the_simplest_stands_for_them() -> None:
+def test_twins_are_one_and_the_cheapest_stands_for_them() -> None:
     programs = [
         program_of(["x - log(1/y)", "-y"]),
         program_of(["x + log(y)", "-y"]),
         program_of(["x", "-y"]),
         program_of(["x + log(abs(y)) + 0.00001*x^2", "-y"]),
     ]
-    assert distinct(programs, STATES, 1e-3) == [(0, 1), (2, 2)]
-    assert distinct(programs, STATES, 1e-9) == [(0, 1), (2, 2), (3, 3)]
+    costs = [4.0, 2.0, 1.0, 3.0]
+    assert distinct(programs, STATES, 1e-3, costs) == [(0, 1), (2, 2)]
+    assert distinct(programs, STATES, 1e-9, costs) == [(0, 1), (2, 2), (3, 3)]
 
 
 def test_what_is_undefined_at_a_few_states_can_be_a_twin() -> None:
     states = STATES - [0.12, 0.0]  # the first two of x are negative
     programs = [program_of(["x^2", "-y"]), program_of(["x^2.0000001", "-y"])]
-    assert distinct(programs, states, 1e-3) == [(0, 0)]
+    assert distinct(programs, states, 1e-3, [1.0, 2.0]) == [(0, 0)]
 
 
 def test_waves_that_turn_too_fast() -> None:

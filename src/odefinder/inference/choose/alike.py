@@ -1,7 +1,7 @@
 """What the data cannot tell apart: systems that are the same function on them, and waves that are too fast.
 
 `log(N)` and `-log(1/N)`, `I` and `abs(I)` where I is positive, or a term that is always tiny: such twins are
-one candidate, the simplest of them.
+one candidate, the one that is likeliest to be written.
 """
 
 from __future__ import annotations
@@ -25,18 +25,19 @@ from odefinder.expressions.program import (
     concatenate,
     subtree_end,
 )
-from odefinder.inference.choose.description import description
 from odefinder.numerics.evaluate import evaluate
 
 MOST = 0.9  # share of the states at which two systems must have values to be compared
 OFTEN = 0.25  # share of the intervals in which a wave turns by more than half a period: it is too fast
 
 
-def distinct(programs: Sequence[Program], states: Floats, tolerance: float) -> list[tuple[int, int]]:
+def distinct(
+    programs: Sequence[Program], states: Floats, tolerance: float, costs: Sequence[float]
+) -> list[tuple[int, int]]:
     """Groups of systems that agree at all states (N, D), in the order of their first members.
 
-    Each is given by its first and by its simplest member.  tolerance: of the right-hand sides, relative to
-    their root mean square.
+    Each is given by its first member and by the one that costs least.  tolerance: of the right-hand sides,
+    relative to their root mean square.
     """
     groups: list[tuple[int, int]] = []
     values: list[Floats] = []
@@ -45,9 +46,8 @@ def distinct(programs: Sequence[Program], states: Floats, tolerance: float) -> l
             own = evaluate(program, states)
         for k, other in enumerate(values):
             if _agree(own, other, tolerance):
-                first, simplest = groups[k]
-                shorter = description(program) < description(programs[simplest])
-                groups[k] = first, i if shorter else simplest
+                first, cheapest = groups[k]
+                groups[k] = first, i if costs[i] < costs[cheapest] else cheapest
                 break
         else:
             groups.append((i, i))

@@ -11,7 +11,7 @@ from odefinder.data.observations import Floats, Observations
 from odefinder.data.roles import Role
 from odefinder.expressions.program import Program
 from odefinder.inference.choose.alike import distinct
-from odefinder.inference.choose.criterion import RUNAWAY_COST, elsewhere, from_inside
+from odefinder.inference.choose.criterion import RUNAWAY_COST, elsewhere, from_inside, log_structure
 from odefinder.inference.choose.weights import weights
 from odefinder.inference.fit.refine import FLOOR, Fit
 from odefinder.limits.alarm import alarm_rings
@@ -29,6 +29,7 @@ class Candidate:
     source: str
     criterion: float  # minus its log-posterior in nats: smaller is better
     starts: float = 0.0  # what its fitted initial values cost
+    chance: float | None = None  # log-probability of its outline, if the network was asked; see `rescored`
     elsewhere: Floats | None = None  # its trajectories from elsewhere; likewise
 
 
@@ -47,12 +48,14 @@ def tried_elsewhere(found: Candidate, data: Observations) -> Candidate:
 def merged(
     best: Sequence[Candidate], programs: Sequence[Program], states: Floats, left: float
 ) -> list[Candidate]:
-    """Candidates whose programs are the same function at the states (N, V) are one: the simplest of them.
+    """Candidates whose programs are the same function at the states (N, V) are one.
 
-    left: the mean squared residual that the true one would leave.
+    It is written in the way that is likeliest before any data.  left: the mean squared residual that the true
+    one would leave.
     """
-    groups = distinct(programs, states, alike_within(left))
-    return [replace(best[simplest], criterion=best[first].criterion) for first, simplest in groups]
+    costs = [-log_structure(program, found.chance) for program, found in zip(programs, best, strict=True)]
+    groups = distinct(programs, states, alike_within(left), costs)
+    return [replace(best[likeliest], criterion=best[first].criterion) for first, likeliest in groups]
 
 
 def alike_within(left: float) -> float:

@@ -150,8 +150,8 @@ class Pool:
     def rescored(self, judge: Deadline | None = None) -> list[Candidate]:
         """The best systems in the order of the final criterion, which includes what the network thinks.
 
-        Systems that are the same function on the data are one: the simplest of them.  Those that the judge
-        has no time for are left out, but never all of them.
+        Systems that are the same function on the data are one.  Those that the judge has no time for are left
+        out, but never all of them.
         """
         judge = judge or Deadline(np.inf)
         best: list[Candidate] = []
@@ -189,7 +189,7 @@ class Pool:
             known = [self._criterion(best[k], float(chances[k])) for k in hopeful]
             surely = min([surely, *known])
         return [
-            replace(found, criterion=self._criterion(found, float(chance)))
+            replace(found, criterion=self._criterion(found, float(chance)), chance=float(chance))
             for found, chance in zip(best, chances, strict=True)
         ]
 
