@@ -44,7 +44,7 @@ def pool_of(job: Job, budget: float) -> dict[str, Any]:
     from odefinder.bench.protocol import same_structure
     from odefinder.data import from_arrays
     from odefinder.errors import OdefinderError
-    from odefinder.expressions.program import INV, POW, SIN
+    from odefinder.expressions.program import COS, INV, POW, SIN, TAN
     from odefinder.inference import find as finding
     from odefinder.inference.choose.candidates import Candidate
     from odefinder.inference.choose.criterion import elsewhere
@@ -75,6 +75,7 @@ def pool_of(job: Job, budget: float) -> dict[str, Any]:
                         "nodes": len(ops),
                         "constants": len(found.fit.program.constants),
                         "functions": int(np.count_nonzero((ops >= SIN) | (ops == POW) | (ops == INV))),
+                        "wave": bool(np.isin(ops, (SIN, COS, TAN)).any()),
                         "outline": float(max(chance, -1e4)),
                         "away": bool(np.isnan(route).any()),
                         "good": bool(trajectory_r2(original, other[0], system.t, other) > GOOD),
@@ -99,12 +100,13 @@ def pool_of(job: Job, budget: float) -> dict[str, Any]:
 
 def log_posteriors(
     row: dict[str, Any], *, judged: bool = True, temperature: float = 0.5, network: float = 0.67,
-    constant: float = 2.0, away: float = 6.0, starts: float = 1.0,
+    constant: float = 2.0, node: float = 0.3, wave: float = 2.0, away: float = 6.0, starts: float = 1.0,
 ) -> np.ndarray:  # fmt: skip
     """Of all candidates; judged: by the network, otherwise by a description length."""
     pool = {name: np.array([one[name] for one in row["pool"]], float) for name in row["pool"][0]}
     if judged:
-        structure = network * np.maximum(pool["outline"], -4.0 * pool["nodes"]) - constant * pool["constants"]
+        price = constant * pool["constants"] + node * pool["nodes"] + wave * pool["wave"]
+        structure = network * np.maximum(pool["outline"], -4.0 * pool["nodes"]) - price
     else:
         structure = -1.5 * pool["nodes"] - 4.0 * (pool["constants"] + pool["functions"])
     likelihood = -0.5 * row["count"] * np.log(pool["error"] + 1e-9)
@@ -126,7 +128,7 @@ def show(options: argparse.Namespace) -> None:
     print(f"{'as it is':18} {100 * usual.mean():5.1f} ± {100 * error:.1f}")
     others = {
         "temperature": (0.25, 0.75, 1.0), "network": (0.25, 0.5, 1.0), "constant": (1.0, 3.0, 4.0),
-        "away": (0.0, 12.0), "starts": (0.0, 0.5, 2.0),
+        "node": (0.0, 0.6), "wave": (0.0, 4.0), "away": (0.0, 12.0), "starts": (0.0, 0.5, 2.0),
     }  # fmt: skip
     for name, values in others.items():
         for value in values:

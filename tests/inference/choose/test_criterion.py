@@ -14,13 +14,16 @@ from odefinder.inference.choose.criterion import (
     INSIDE,
     LEAST_PER_NODE,
     NETWORK,
+    NODE,
     TEMPERATURE,
+    WAVE,
     best_fit,
     criterion,
     elsewhere,
     from_inside,
     log_likelihood,
     log_starts,
+    log_structure,
     on_front,
     runs_away,
 )
@@ -103,8 +106,14 @@ def test_the_network_is_asked() -> None:
     one = fit(SHORT, 0.01)
     likelihood = -0.5 * TEMPERATURE * DATA.count * np.log(0.01 + FLOOR)
     for probability, counted in ((-5.0, -5.0), (-np.inf, LEAST_PER_NODE * len(one.program))):
-        expected = likelihood + NETWORK * counted - CONSTANT
+        expected = likelihood + NETWORK * counted - CONSTANT - NODE * len(one.program)
         assert criterion(one, DATA, log_probability=probability) == pytest.approx(-expected)
+
+
+def test_half_a_wave_is_less_likely_than_a_parabola() -> None:
+    wave, parabola = words("mul 0.3 sin mul 4.0 x0"), words("add mul 1.2 x0 mul -1.7 pow2 x0")
+    assert log_structure(wave, -1.5) < log_structure(parabola, -1.5)
+    assert log_structure(wave, -1.5) == pytest.approx(-1.5 * NETWORK - 2 * CONSTANT - 6 * NODE - WAVE)
 
 
 def test_trajectories_from_elsewhere() -> None:

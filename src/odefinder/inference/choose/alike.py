@@ -60,8 +60,9 @@ def _agree(one: Floats, other: Floats, tolerance: float) -> bool:
     both = np.isfinite(one).all(axis=1) & np.isfinite(other).all(axis=1)
     if np.mean(both) < MOST:
         return False
-    difference = np.mean((one[both] - other[both]) ** 2, axis=0)
-    return bool(np.all(difference <= tolerance**2 * np.mean(one[both] ** 2, axis=0)))
+    with np.errstate(over="ignore"):
+        difference = np.mean((one[both] - other[both]) ** 2, axis=0)
+        return bool(np.all(difference <= tolerance**2 * np.mean(one[both] ** 2, axis=0)))
 
 
 def simplified(program: Program, states: Floats, tolerance: float) -> Program:
