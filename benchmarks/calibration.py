@@ -100,7 +100,7 @@ def pool_of(job: Job, budget: float) -> dict[str, Any]:
 
 def log_posteriors(
     row: dict[str, Any], *, judged: bool = True, temperature: float = 0.5, network: float = 0.67,
-    constant: float = 2.0, node: float = 0.3, wave: float = 2.0, away: float = 6.0, starts: float = 1.0,
+    constant: float = 3.0, node: float = 0.3, wave: float = 2.0, away: float = 6.0, starts: float = 1.0,
 ) -> np.ndarray:  # fmt: skip
     """Of all candidates; judged: by the network, otherwise by a description length."""
     pool = {name: np.array([one[name] for one in row["pool"]], float) for name in row["pool"][0]}
@@ -127,7 +127,7 @@ def show(options: argparse.Namespace) -> None:
     print(f"{len(rows)} fits; some candidate generalizes in {100 * some:.1f} %")
     print(f"{'as it is':18} {100 * usual.mean():5.1f} ± {100 * error:.1f}")
     others = {
-        "temperature": (0.25, 0.75, 1.0), "network": (0.25, 0.5, 1.0), "constant": (1.0, 3.0, 4.0),
+        "temperature": (0.25, 0.75, 1.0), "network": (0.25, 0.5, 1.0), "constant": (1.0, 2.0, 4.0),
         "node": (0.0, 0.6), "wave": (0.0, 4.0), "away": (0.0, 12.0), "starts": (0.0, 0.5, 2.0),
     }  # fmt: skip
     for name, values in others.items():
