@@ -209,11 +209,10 @@ def _proposed(
     if not (said or search.estimate.smoothed or search.settled()):
         with _until(deadline.within(FIRST_FITS), interrupt, deadline) as search.deadline:
             search.fit_whole([one.form for one in proposals], "network")
-    if said or search.settled():
-        pass
-    elif outlines:
+    enough = bool(said) or search.settled()
+    if outlines and not enough:
         search.outlines, said = outlines_of(reading, data, how, deadline, interrupt)
-    elif few < drawing.samples:
+    elif few < drawing.samples and not enough:
         rest = replace(drawing, samples=drawing.samples - few, skipped=drawing.skipped + few)
         more, said = ask(how=replace(how, decoding=rest))
         proposals = distinct([*proposals, *more])
