@@ -314,7 +314,7 @@ ENTRIES = {
         Entry(
             "remifentanil",
             "dosing by infusion, a hidden variable",
-            "constants of two compartments, though three are accepted",
+            "the clearance; volumes of two compartments, though three are accepted",
             {"accepted": constants(COMPARTMENTS), "free": also(2, bounds=None)},
             file="remifentanil.csv",
             reader=infusion,
