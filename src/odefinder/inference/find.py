@@ -64,7 +64,7 @@ from odefinder.system import ODESystem
 
 PREPARING = "preparing"
 DECODING, SEARCHING = "the network proposes systems", "searching"
-FEW = 0.32  # share of the samples that are drawn first: in their place, or before the others, come outlines
+FEW = 0.32  # share of the samples that are drawn first; outlines take the place of the others
 Better = Callable[[ODESystem, Floats], None]
 
 
