@@ -64,7 +64,7 @@ from odefinder.system import ODESystem
 
 PREPARING = "preparing"
 DECODING, SEARCHING = "the network proposes systems", "searching"
-FEW = 0.32  # share of the samples that are drawn first; under noise, outlines take the place of the others
+FEW = 0.32  # share of the samples that are drawn first; outlines take the place of the others
 Better = Callable[[ODESystem, Floats], None]
 
 
@@ -191,8 +191,7 @@ def _proposed(
     """What the network proposes, and what to say if it was cut short.
 
     First a few systems.  Where the data are exact, most laws are found by polynomials or among these, and
-    leave nothing.  Otherwise the network writes outlines.  More systems follow where it has not learned to,
-    or the data are exact: then a law is found only from constants that are nearly right.
+    leave nothing.  Otherwise the network writes outlines, or more systems if it has not learned to.
     """
     data, drawing = search.data, how.decoding
     ask = partial(proposals_of, reading, data, deadline=deadline, interrupt=interrupt)
@@ -213,8 +212,7 @@ def _proposed(
     enough = bool(said) or search.settled()
     if outlines and not enough:
         search.outlines, said = outlines_of(reading, data, how, deadline, interrupt)
-        enough = bool(said) or search.estimate.smoothed
-    if few < drawing.samples and not enough:
+    elif few < drawing.samples and not enough:
         rest = replace(drawing, samples=drawing.samples - few, skipped=drawing.skipped + few)
         more, said = ask(how=replace(how, decoding=rest))
         proposals = distinct([*proposals, *more])
