@@ -5,7 +5,7 @@ log10 x, with and without a denominator.  The authors of the paper drop models w
 after the search, when these have already crowded out others; here they are never built.  Three significant
 digits for coefficients are FFX's own choice.
 FFX limits the time of a regression by an alarm, so it runs only in the main thread of a process.
-scikit-learn does not check the options of its thousands of regressions: that takes a tenth of the time, and
+scikit-learn does not check the options of its thousands of regressions: that takes a sixth of the time, and
 changes nothing.
 """
 
