@@ -44,7 +44,7 @@ def pool_of(job: Job, budget: float) -> dict[str, Any]:
     from odefinder.bench.protocol import same_structure
     from odefinder.data import from_arrays
     from odefinder.errors import OdefinderError
-    from odefinder.expressions.program import COS, INV, POW, SIN, TAN
+    from odefinder.expressions.program import INV, POW, SIN, WAVES
     from odefinder.inference import find as finding
     from odefinder.inference.choose.candidates import Candidate
     from odefinder.inference.choose.criterion import elsewhere
@@ -75,7 +75,7 @@ def pool_of(job: Job, budget: float) -> dict[str, Any]:
                         "nodes": len(ops),
                         "constants": len(found.fit.program.constants),
                         "functions": int(np.count_nonzero((ops >= SIN) | (ops == POW) | (ops == INV))),
-                        "wave": bool(np.isin(ops, (SIN, COS, TAN)).any()),
+                        "wave": bool(np.isin(ops, WAVES).any()),
                         "outline": float(max(chance, -1e4)),
                         "away": bool(np.isnan(route).any()),
                         "good": bool(trajectory_r2(original, other[0], system.t, other) > GOOD),

@@ -28,6 +28,7 @@ CONST, VAR = 0, 1
 ADD, MUL, POW = 2, 3, 4
 INV, SQUARE, CUBE, POW4, POW5 = 5, 6, 7, 8, 9
 SIN, COS, TAN, EXP, LOG, SQRT, ABS, TANH = 10, 11, 12, 13, 14, 15, 16, 17
+WAVES = (SIN, COS, TAN)
 
 MAX_NODES = 4096  # of a whole system: far above anything a person would read
 

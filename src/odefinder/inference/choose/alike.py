@@ -17,10 +17,8 @@ from odefinder.expressions.program import (
     ADD,
     ARITY,
     CONST,
-    COS,
-    SIN,
-    TAN,
     VAR,
+    WAVES,
     Program,
     concatenate,
     subtree_end,
@@ -124,7 +122,7 @@ def fast_waves(
     inside = np.ones(len(states) - 1, np.bool_)
     inside[bounds[1:-1] - 1] = False  # from one trajectory to the next
     place = np.cumsum(program.ops == CONST)
-    for i in np.flatnonzero(np.isin(program.ops, (SIN, COS, TAN))).tolist():
+    for i in np.flatnonzero(np.isin(program.ops, WAVES)).tolist():
         end = subtree_end(program.ops, i + 1)
         constants = slice(place[i], place[end - 1])
         if fitted is not None and not fitted[constants].any():

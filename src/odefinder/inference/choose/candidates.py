@@ -50,8 +50,8 @@ def merged(
 ) -> list[Candidate]:
     """Candidates whose programs are the same function at the states (N, V) are one.
 
-    It is written in the way that is likeliest before any data.  left: the mean squared residual that the true
-    one would leave.
+    It is written in the way that has the best structure, however well it fits.  left: the mean squared
+    residual that the true one would leave.
     """
     costs = [-log_structure(program, found.chance) for program, found in zip(programs, best, strict=True)]
     groups = distinct(programs, states, alike_within(left), costs)

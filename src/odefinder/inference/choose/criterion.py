@@ -28,7 +28,7 @@ import numpy as np
 from odefinder.data.observations import Floats, Observations
 from odefinder.data.roles import Role
 from odefinder.expressions.form import pinned
-from odefinder.expressions.program import COS, SIN, TAN, Program
+from odefinder.expressions.program import WAVES, Program
 from odefinder.inference.choose.description import OWN_SQUARE_COST, description, own_squares
 from odefinder.inference.fit.refine import FLOOR, Fit, fit_constants, given_constants, steps_at_knots
 from odefinder.inference.fit.states import StateEstimate
@@ -94,7 +94,7 @@ def log_structure(
         return -description(program, constants)
     count = len(program.constants) - pinned(program.ops) if constants is None else constants
     network = max(log_probability, LEAST_PER_NODE * len(program))
-    wave = bool(np.isin(program.ops, (SIN, COS, TAN)).any())
+    wave = bool(np.isin(program.ops, WAVES).any())
     price = CONSTANT * count + NODE * len(program) + WAVE * wave
     return NETWORK * network - price - OWN_SQUARE_COST * own_squares(program)
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from odefinder.data.observations import Floats, Observations
-from odefinder.expressions.program import COS, SIN, TAN, VAR, Program, subtree_end
+from odefinder.expressions.program import VAR, WAVES, Program, subtree_end
 from odefinder.inference.fit.refine import steps_at_knots
 from odefinder.numerics.integrate import Status, integrate
 
@@ -70,7 +70,7 @@ def runs_off(program: Program, path: Floats, data: Observations) -> bool:
 
 def winds(program: Program, hidden: Sequence[int]) -> bool:
     """Whether a system has a sine of a hidden state: nobody knows of any angle there."""
-    for i in np.flatnonzero(np.isin(program.ops, (SIN, COS, TAN))).tolist():
+    for i in np.flatnonzero(np.isin(program.ops, WAVES)).tolist():
         end = subtree_end(program.ops, i)
         inside = program.ops[i:end] == VAR
         if np.isin(program.values[i:end][inside], hidden).any():
