@@ -63,3 +63,10 @@ def test_with_a_path_a_hidden_state_counts_as_seen() -> None:
 def test_an_equation_without_the_hidden_state_says_nothing() -> None:
     data, _ = half_seen()
     assert solved([(0, program_of(["-x"]).components()[0])], 1, data, estimate_states(data)) is None
+
+
+@pytest.mark.filterwarnings("error")
+def test_an_equation_that_is_too_steep_says_nothing() -> None:
+    data, _ = half_seen()
+    steep = program_of(["exp(700*y)", "x"]).components()[0]
+    assert solved([(0, steep)], 1, data, estimate_states(data)) is None

@@ -116,9 +116,10 @@ def solved(
             return None
         rest = (estimate.derivatives[:, component] - gap) + slope * centre
         size = 1.0 / max(float(np.var(estimate.derivatives[:, component])), 1e-12)
-        weights += size * slope**2
-        targets += size * slope * rest
-    if not weights.max(initial=0.0) > 0.0:
+        with np.errstate(over="ignore", invalid="ignore"):  # slopes of 1e200
+            weights += size * slope**2
+            targets += size * slope * rest
+    if not (weights.max(initial=0.0) > 0.0 and np.isfinite(weights + targets).all()):
         return None
     stiffness = (NOISY_STIFFNESS if estimate.smoothed else STIFFNESS) * float(weights.mean())
     path = np.empty(len(data.times))
