@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from odefinder.bench.figures import draw_figures, true_systems
-from odefinder.bench.figures.contestants import contestants
+from odefinder.bench.figures.contestants import comparable, contestants
 from odefinder.bench.figures.predictions import prediction_cell
 from odefinder.bench.figures.shares import ablations, accuracy, by_dimension, standard_error
 from odefinder.bench.figures.spreads import cost, r2
@@ -128,6 +128,15 @@ def test_the_ranking_is_over_the_fits_that_all_have(system: str, cell: tuple[flo
     results = fits({"odefinder": truth, "sindy": truth}, "1", cells=cells)
     failed = fits({"odefinder": nothing}, system, cells=[cell])  # the other has no fit there
     assert [one.accuracy for one in contestants([*results, *failed])] == [100.0, 100.0]
+
+
+def test_lines_are_over_the_fits_that_all_have() -> None:
+    cells = [(0.0, 0.0), (0.05, 0.0)]
+    results = fits({"odefinder": truth, "sindy": truth}, "1", cells=cells)
+    results += fits({"odefinder": nothing}, "24", cells=cells[1:])  # the other was spared this system
+    assert [len(comparable(some)) for some in (results, results[4:], results[8:])] == [8, 4, 2]
+    axes = accuracy(results, contestants(results)).axes[0]
+    assert [list(line.get_ydata()) for line in axes.lines] == [[100.0, 100.0]] * 2
 
 
 def test_with_the_same_accuracy_the_method_with_more_fits_is_first() -> None:

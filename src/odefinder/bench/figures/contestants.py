@@ -79,6 +79,18 @@ def common_fits(results: Sequence[Result], names: Iterable[str]) -> set[Fit]:
     )
 
 
+def comparable(results: Sequence[Result]) -> list[Result]:
+    """In each cell, the fits that all methods with any fit there have; all of them if there are none."""
+    cells: dict[Cell, list[Result]] = defaultdict(list)
+    for result in results:
+        cells[result.sigma, result.rho].append(result)
+    kept: list[Result] = []
+    for cell in cells.values():
+        common = common_fits(cell, {result.method for result in cell})
+        kept += [result for result in cell if not common or result.key[1:] in common]
+    return kept
+
+
 def share(results: Sequence[Result], measure: str) -> float:
     """% of fits with a good R2; a failed fit has none."""
     values = [getattr(result, measure) for result in results]

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from odefinder.bench.figures.contestants import MEASURES, Cell, Contestant, share
+from odefinder.bench.figures.contestants import MEASURES, Cell, Contestant, comparable, share
 from odefinder.bench.metrics import GOOD
 from odefinder.bench.protocol import Result
 from odefinder.bench.sets import TrueSystem
@@ -59,7 +59,9 @@ def standard_error(share: float, count: int) -> float:
 
 
 def accuracy(results: Sequence[Result], ranked: Sequence[Contestant]) -> Any:
-    """Shares of good fits by noise, one row for each share of dropped points."""
+    """Shares of the fits that all methods have by noise, one row for each share of dropped points."""
+    names = {one.name for one in ranked}
+    results = comparable([result for result in results if result.method in names])
     rhos = sorted({result.rho for result in results})
     if len(rhos) > MOST_RHOS:
         rhos = [rhos[0], rhos[len(rhos) // 2], rhos[-1]]
