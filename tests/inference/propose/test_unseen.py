@@ -66,7 +66,8 @@ def test_an_equation_without_the_hidden_state_says_nothing() -> None:
 
 
 @pytest.mark.filterwarnings("error")
-def test_an_equation_that_is_too_steep_says_nothing() -> None:
+@pytest.mark.parametrize("equation", ["exp(700*y)", "exp(900*y)", "-exp(2000*y)"])
+def test_an_equation_that_is_too_steep_says_nothing(equation: str) -> None:
     data, _ = half_seen()
-    steep = program_of(["exp(700*y)", "x"]).components()[0]
+    steep = program_of([equation, "x"]).components()[0]
     assert solved([(0, steep)], 1, data, estimate_states(data)) is None

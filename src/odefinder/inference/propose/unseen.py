@@ -110,16 +110,14 @@ def solved(
     depend on h, its path is as smooth as it can be.
     """
     weights, targets = np.zeros(len(data.times)), np.zeros(len(data.times))
-    for component, equation in equations:
-        centre, slope, gap = _linear_in(equation, hidden, estimate)
-        if not np.isfinite(slope + gap).all():
-            return None
-        rest = (estimate.derivatives[:, component] - gap) + slope * centre
-        size = 1.0 / max(float(np.var(estimate.derivatives[:, component])), 1e-12)
-        with np.errstate(over="ignore", invalid="ignore"):  # slopes of 1e200
+    with np.errstate(over="ignore", invalid="ignore"):  # slopes may be 1e200
+        for component, equation in equations:
+            centre, slope, gap = _linear_in(equation, hidden, estimate)
+            rest = (estimate.derivatives[:, component] - gap) + slope * centre
+            size = 1.0 / max(float(np.var(estimate.derivatives[:, component])), 1e-12)
             weights += size * slope**2
             targets += size * slope * rest
-    if not (weights.max(initial=0.0) > 0.0 and np.isfinite(weights + targets).all()):
+    if not (np.isfinite(weights).all() and np.isfinite(targets).all() and weights.max(initial=0.0) > 0.0):
         return None
     stiffness = (NOISY_STIFFNESS if estimate.smoothed else STIFFNESS) * float(weights.mean())
     path = np.empty(len(data.times))
